@@ -1,0 +1,93 @@
+// Distinct runs of a set of cells, and their predictions.
+#include "calibration/suites/predictor.hpp"
+
+#include "models/base/check.hpp"
+#include "models/base/suggest.hpp"
+#include "sim/run/simulate.hpp"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace replisim {
+
+namespace {
+
+constexpr std::uint64_t run_seed = 1;
+constexpr const char* cpu_speed_name = "cpu_speed";
+
+std::string encode_metrics(const Metrics& metrics) {
+  const std::vector<std::uint8_t> bytes = nlohmann::json::to_cbor(nlohmann::json(metrics));
+  return {bytes.begin(), bytes.end()};
+}
+
+} // namespace
+
+Scenario load_cell(const Cell& cell, const Library& library) {
+  std::vector<Override> overrides;
+  for (const std::string& text : cell.overrides)
+    overrides.push_back(parse_override(text));
+  return load_scenario(library.root / cell.scenario, overrides, library);
+}
+
+Simulator forked_simulator(PoolOptions options) {
+  return [options = std::move(options)](const std::vector<Scenario>& scenarios) {
+    std::vector<Job> jobs;
+    for (const Scenario& scenario : scenarios)
+      jobs.push_back(
+          {scenario.name, [&scenario] { return encode_metrics(simulate(scenario, run_seed).metrics); }});
+    std::vector<Metrics> results;
+    for (const JobOutcome& outcome : run_forked(jobs, options))
+      results.push_back(nlohmann::json::from_cbor(outcome.get()).get<Metrics>());
+    return results;
+  };
+}
+
+void apply_cost_changes(CostProfile& profile, const CostChanges& changes) {
+  for (const auto& [name, value] : changes) {
+    if (name == cpu_speed_name) {
+      profile.cpu_speed = value;
+      continue;
+    }
+    const CostParameter* parameter = find_cost_parameter(name);
+    if (parameter == nullptr) {
+      std::vector<std::string> names = {cpu_speed_name};
+      for (const CostParameter& known : cost_parameters())
+        names.emplace_back(known.name);
+      throw UsageError(fmt::format("unknown cost parameter '{}'{}", name, suggestion(name, names)));
+    }
+    profile.costs.*(parameter->field) = value;
+  }
+}
+
+Predictor::Predictor(const std::vector<Cell>& cells, const Library& library) {
+  std::map<std::pair<std::string, std::vector<std::string>>, std::size_t> known;
+  for (const Cell& cell : cells) {
+    const auto [entry, is_new] = known.try_emplace({cell.scenario, cell.overrides}, scenarios_.size());
+    if (is_new) {
+      scenarios_.push_back(load_cell(cell, library));
+    }
+    reads_.push_back({entry->second, cell.metric});
+  }
+}
+
+std::vector<double> Predictor::predict(const Simulator& simulator, const CostChanges& changes) const {
+  std::vector<Scenario> changed;
+  if (!changes.empty()) {
+    changed = scenarios_;
+    for (Scenario& scenario : changed)
+      apply_cost_changes(scenario.profile, changes);
+  }
+  const std::vector<Metrics> results = simulator(changes.empty() ? scenarios_ : changed);
+  REPLISIM_REQUIRE(results.size() == scenarios_.size(), "{} results for {} runs", results.size(),
+                   scenarios_.size());
+  std::vector<double> predictions;
+  for (const Read& read : reads_) {
+    const Metrics& metrics = results[read.scenario];
+    const auto found = metrics.find(read.metric);
+    predictions.push_back(found != metrics.end() ? found->second : std::numeric_limits<double>::quiet_NaN());
+  }
+  return predictions;
+}
+
+} // namespace replisim

@@ -1,0 +1,28 @@
+// The subcommands of the program, one file each. Every add_x() declares a subcommand with its options
+// and registers a callback that stores the outcome in session.exit_code.
+//
+// Callbacks print results with write_stdout() (cli/output.hpp) and throw the errors of
+// models/base/errors.hpp, or Interrupted (sim/run/fork_pool.hpp); main() turns those into a sentence
+// on standard error and an exit code.
+#pragma once
+
+#include "models/base/errors.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace replisim::cli {
+
+/// What one invocation of the program shares with its subcommand.
+struct Session {
+  std::vector<std::string> command_line; ///< argv, for manifests
+  ExitCode exit_code = ExitCode::Ok;
+};
+
+void add_run(CLI::App& app, Session& session);
+void add_sweep(CLI::App& app, Session& session);
+void add_validate(CLI::App& app, Session& session);
+
+} // namespace replisim::cli

@@ -1,0 +1,79 @@
+// replisim run: one scenario, one answer.
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "sim/report/run_report.hpp"
+#include "sim/run/result_json.hpp"
+#include "sim/run/run_simulation.hpp"
+#include "sim/scenario/loader.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace replisim::cli {
+
+namespace {
+
+struct RunOptions {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::uint64_t seed = 1;
+  int replications = 1;
+  int jobs = 0;
+  std::string out;
+  std::string format = "table";
+};
+
+std::string rendered(const RunOptions& options, const Scenario& scenario, const Replications& replications) {
+  if (options.format == "json")
+    return json_text(run_json(replications));
+  if (options.format == "csv")
+    return run_csv(replications);
+  return run_table(scenario, replications);
+}
+
+ExitCode run(const RunOptions& options, const Session& session) {
+  const InterruptScope scope;
+  require_readable_file(options.scenario);
+  RunProvenance provenance{session.command_line, {}};
+  for (const auto& text : options.set)
+    provenance.overrides.push_back(parse_override(text));
+  const Scenario scenario = load_scenario(options.scenario, provenance.overrides, find_library());
+  PoolOptions pool{options.jobs, {}};
+  if (options.replications > 1)
+    pool.progress = terminal_progress("replications");
+  const Replications replications = run_replications(scenario, options.seed, options.replications, pool);
+  if (not options.out.empty())
+    write_run_folder(options.out, scenario, replications, provenance);
+  write_stdout(rendered(options, scenario, replications));
+  return replications.interrupted ? ExitCode::Interrupted : ExitCode::Ok;
+}
+
+} // namespace
+
+void add_run(CLI::App& app, Session& session) {
+  auto* command = app.add_subcommand("run", "Simulate a scenario and show what happened");
+  const auto options = std::make_shared<RunOptions>();
+  command->add_option("SCENARIO", options->scenario, "Scenario file (YAML)")->required();
+  command->add_option("--set", options->set, "path=value: change a field of the scenario; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("PATH=VALUE");
+  command->add_option("--seed", options->seed, "Seed of all random choices")->capture_default_str();
+  command
+      ->add_option("--replications", options->replications,
+                   "Runs with seeds SEED, SEED+1, ...; reports means and 95 % intervals")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  command
+      ->add_option("--jobs", options->jobs, "Simulations at a time (default: the CPUs this process may use)")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--out", options->out, "Folder for result.json, timeline.csv and manifest.json")
+      ->type_name("DIR");
+  command->add_option("--format", options->format, "What to print")
+      ->check(CLI::IsMember({"table", "json", "csv"}))
+      ->capture_default_str();
+  command->callback([options, &session] { session.exit_code = run(*options, session); });
+}
+
+} // namespace replisim::cli

@@ -1,0 +1,80 @@
+// replisim validate: predicted beside measured.
+#include "calibration/suites/report.hpp"
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace replisim::cli {
+
+namespace {
+
+struct ValidateOptions {
+  std::string suite;
+  std::string format = "table";
+  int jobs = 0;
+  std::vector<std::string> overrides;
+};
+
+std::string suite_list(const std::string& format) {
+  if (format == "json") {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const SuiteEntry& entry : suite_catalogue())
+      list.push_back({{"suite", entry.name}, {"description", entry.description}});
+    return nlohmann::ordered_json{{"suites", list}}.dump(2) + "\n";
+  }
+  if (format == "csv") {
+    std::string out = "suite,description\n";
+    for (const SuiteEntry& entry : suite_catalogue())
+      out += fmt::format("{},\"{}\"\n", entry.name, entry.description);
+    return out;
+  }
+  std::string out = "Suites (replisim validate SUITE):\n";
+  for (const SuiteEntry& entry : suite_catalogue())
+    out += fmt::format("  {:<16} {}\n", entry.name, entry.description);
+  return out;
+}
+
+std::string print(const SuiteReport& report, const std::string& format) {
+  if (format == "json")
+    return suite_json_text(report);
+  return format == "csv" ? suite_csv(report) : suite_table(report);
+}
+
+ExitCode validate(const ValidateOptions& options) {
+  if (options.suite.empty()) {
+    write_stdout(suite_list(options.format));
+    return ExitCode::Ok;
+  }
+  const InterruptScope scope;
+  const Library library = find_library();
+  Suite suite = make_suite(options.suite, library);
+  for (const std::string& text : options.overrides)
+    parse_override(text); // a malformed one gets its sentence before anything is loaded
+  const Simulator simulator = forked_simulator({.jobs = options.jobs, .progress = terminal_progress("runs")});
+  const SuiteReport report = run_suite(std::move(suite), library, options.overrides, simulator);
+  write_stdout(print(report, options.format));
+  return report.pass.value_or(true) ? ExitCode::Ok : ExitCode::No;
+}
+
+} // namespace
+
+void add_validate(CLI::App& app, Session& session) {
+  auto* command = app.add_subcommand("validate", "Compare predictions with measurements");
+  const auto options = std::make_shared<ValidateOptions>();
+  command->add_option("SUITE", options->suite, "Suite of measurements; without it, all suites are listed");
+  command->add_option("--set", options->overrides, "path=value: change a field in every cell; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("PATH=VALUE");
+  command
+      ->add_option("--jobs", options->jobs, "Simulations at a time (default: the CPUs this process may use)")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--format", options->format, "What to print")
+      ->check(CLI::IsMember({"table", "json", "csv"}))
+      ->capture_default_str();
+  command->callback([options, &session] { session.exit_code = validate(*options); });
+}
+
+} // namespace replisim::cli

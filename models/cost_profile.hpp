@@ -1,0 +1,87 @@
+// The price list: what each elementary act of the pipeline costs on the reference core.
+#pragma once
+
+#include "models/base/units.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace replisim {
+
+/// Costs in seconds of reference CPU per unit. Every field has a row in cost_parameters() with its
+/// plain meaning, plausible range and where one can measure it; profiles (calibration/profiles) give
+/// values with their source. A machine's `speed` divides them all.
+struct CostParameters {
+  // Publisher backend: executing the statement, WAL insertion included.
+  double backend_insert_row_s = 0;
+  double backend_update_row_s = 0;
+  double backend_delete_row_s = 0;
+  double backend_index_entry_s = 0; ///< each secondary index entry of an insert or update
+
+  // Walsender: reading WAL and decoding.
+  double wal_read_byte_s = 0;  ///< read, CRC and parse, per WAL byte (all records, all databases)
+  double decode_change_s = 0;  ///< decode one row change and queue it in the reorder buffer
+  double discard_change_s = 0; ///< free one queued change of an aborted (sub)transaction
+  double spill_change_s = 0;   ///< serialise one change to the spill file (one write())
+  double restore_change_s = 0; ///< read one change back (two read()s)
+
+  // Walsender: output plugin and socket.
+  double send_change_s = 0;  ///< relation lookup, publication filter, message frame, send()
+  double send_column_s = 0;  ///< one column's output function and copy
+  double send_byte_s = 0;    ///< per byte of the message
+  double stream_chunk_s = 0; ///< opening and closing one streamed chunk, both ends of it in the walsender
+
+  // Subscriber: leader apply worker.
+  double receive_change_s = 0; ///< recv(), libpq frame, dispatch
+  double receive_byte_s = 0;
+  double forward_change_s = 0;    ///< copy one message into a parallel apply worker's ring
+  double file_write_change_s = 0; ///< append one message to the streamed-changes file
+  double file_read_change_s = 0;  ///< read it back at commit
+  double chunk_dispatch_s = 0;    ///< stream start/stop bookkeeping per chunk (locks, file open/close)
+
+  // Applying a row (leader or parallel apply worker), one primary-key index included.
+  double ring_read_change_s = 0; ///< parallel worker: take one message from the ring
+  double apply_insert_row_s = 0;
+  double apply_update_row_s = 0;
+  double apply_delete_row_s = 0;
+  double apply_index_entry_s = 0; ///< each secondary index entry
+
+  // Process and file-system latencies that do not scale with CPU speed.
+  double wakeup_latency_s = 0; ///< from a latch or socket event until the sleeper runs
+  double worker_start_s = 0;   ///< launching a parallel apply worker until it is attached
+};
+
+/// Describes one field of CostParameters.
+struct CostParameter {
+  std::string_view name; ///< as written in profiles: "backend.insert_row"
+  double CostParameters::*field;
+  std::string_view unit; ///< "s per row", "s per byte", "s"
+  double low;            ///< plausible range, s
+  double high;
+  std::string_view sentence; ///< meaning and how to measure it alone
+};
+
+const std::vector<CostParameter>& cost_parameters();
+const CostParameter* find_cost_parameter(std::string_view name);
+
+/// How a parameter's value came about.
+enum class Provenance { Measured, Fitted, Literature, Guess };
+
+struct ParameterOrigin {
+  Provenance provenance = Provenance::Guess;
+  std::string source; ///< a phrase: file, thread, mechanism
+};
+
+struct CostProfile {
+  std::string name;
+  std::string machine;        ///< the machine it was measured on
+  std::string server_version; ///< of the measurements
+  double cpu_speed = 1.0;     ///< all CPU costs are divided by it (one common ratio to the base profile)
+  CostParameters costs;       ///< as written, before `cpu_speed`
+  std::map<std::string, ParameterOrigin, std::less<>> origins; ///< by parameter name
+  std::vector<std::string> fitted; ///< names of the parameters fitted for this profile, `cpu_speed` included
+};
+
+} // namespace replisim

@@ -1,0 +1,207 @@
+#include "sim/actors/apply_worker.hpp"
+
+#include "models/apply_cost.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace replisim {
+
+ApplyWorker::ApplyWorker(Params params, ReplicationStream& in,
+                         std::vector<std::unique_ptr<ParallelApplyWorker>>& workers,
+                         SubscriptionRecord& record, std::function<void(Xid)> committed)
+    : params_(params), in_(in), workers_(workers), record_(record), committed_(std::move(committed)),
+      pool_(params.parallel_workers) {}
+
+void ApplyWorker::run(engine::Process& process) {
+  while (auto part = in_.receive(process)) {
+    const ReplicationMessage& message = *part->payload;
+    if (const auto* batch = std::get_if<RowChanges>(&message)) {
+      receive(process, *part, *batch);
+      continue;
+    }
+    in_.await_sent(process, *part);
+    process.cpu(params_.costs->receive_change_s);
+    if (const auto* end = std::get_if<CommitTransaction>(&message))
+      commit(process, *end);
+    else if (const auto* undone = std::get_if<AbortSubtransaction>(&message))
+      abort(process, *undone);
+    in_.release(*part);
+  }
+}
+
+double ApplyWorker::receive_seconds(const Part& part, const RowChanges& batch) const {
+  return static_cast<double>(part.messages) * params_.costs->receive_change_s +
+         part.share * (static_cast<double>(batch.body_bytes) * params_.costs->receive_byte_s +
+                       batch.chunks * params_.costs->chunk_dispatch_s);
+}
+
+void ApplyWorker::receive(engine::Process& process, const Part& part, const RowChanges& batch) {
+  record_.deliveries[batch.top].received += part.messages;
+  if (not batch.streamed) {
+    apply(process, part, batch);
+    return;
+  }
+  const auto known = streamed_.find(batch.top);
+  Streamed& streamed = known != streamed_.end() ? known->second : first_chunk(process, batch.top);
+  if (streamed.worker >= 0)
+    forward(process, part, batch, streamed.worker);
+  else
+    serialize(process, part, batch, streamed);
+}
+
+/// pa_allocate_worker: decided at the first chunk, for the whole transaction.
+ApplyWorker::Streamed& ApplyWorker::first_chunk(engine::Process& process, Xid top) {
+  Streamed streamed;
+  if (params_.streaming == Streaming::Parallel) {
+    if (const auto assigned = pool_.allocate()) {
+      streamed.worker = assigned->worker;
+      workers_[static_cast<std::size_t>(assigned->worker)]->assign();
+      if (assigned->launched)
+        process.sleep(params_.costs->worker_start_s, engine::Activity::Blocked);
+    }
+  }
+  return streamed_.emplace(top, std::move(streamed)).first->second;
+}
+
+void ApplyWorker::lock(engine::Process& process, DeliveryRecord& delivery) {
+  if (delivery.first_lock_s >= 0)
+    return;
+  delivery.first_lock_s = process.now();
+  ++record_.locking_transactions;
+}
+
+void ApplyWorker::apply(engine::Process& process, const Part& part, const RowChanges& batch) {
+  auto& delivery = record_.deliveries[batch.top];
+  lock(process, delivery);
+  const auto runs = part_of(batch.runs, part.first_message, part.messages);
+  process.cpu(receive_seconds(part, batch) + apply_seconds(*params_.costs, runs));
+  delivery.applied += part.messages;
+  in_.await_sent(process, part);
+  in_.release(part);
+}
+
+/// The worker may start on the batch while the leader still copies it; the leader is done only when
+/// the ring has room for all of it.
+void ApplyWorker::forward(engine::Process& process, const Part& part, const RowChanges& batch, int worker) {
+  auto& ring = workers_[static_cast<std::size_t>(worker)]->ring();
+  RowChanges copy = batch;
+  copy.runs = part_of(batch.runs, part.first_message, part.messages);
+  copy.rows = part.messages;
+  copy.body_bytes = body_bytes_of(copy.runs);
+  const Bytes occupied =
+      protocol::ring_occupied_bytes(copy.rows, copy.body_bytes + copy.rows * protocol::streamed_xid_bytes);
+  const std::int64_t bursts = std::max<std::int64_t>(1, static_cast<std::int64_t>(batch.chunks * part.share));
+  const auto ticket = ring.open(std::move(copy), {part.messages, occupied, bursts});
+  process.cpu(receive_seconds(part, batch) +
+              static_cast<double>(part.messages) * params_.costs->forward_change_s);
+  in_.await_sent(process, part);
+  ring.close(process, ticket);
+  in_.release(part);
+}
+
+void ApplyWorker::serialize(engine::Process& process, const Part& part, const RowChanges& batch,
+                            Streamed& streamed) {
+  process.cpu(receive_seconds(part, batch) +
+              static_cast<double>(part.messages) * params_.costs->file_write_change_s);
+  in_.await_sent(process, part);
+  const Bytes before = file_bytes(streamed);
+  for (const auto& run : part_of(batch.runs, part.first_message, part.messages)) {
+    const bool known = std::any_of(streamed.file.begin(), streamed.file.end(),
+                                   [&](const ChangeRun& written) { return written.xid == run.xid; });
+    if (run.xid != batch.top and not known)
+      ++streamed.subtransactions;
+    const bool continues = not streamed.file.empty() and streamed.file.back().xid == run.xid and
+                           streamed.file.back().statement == run.statement;
+    if (continues)
+      streamed.file.back().rows.count += run.rows.count;
+    else
+      streamed.file.push_back(run);
+  }
+  if (part.first)
+    streamed.relation_bytes += batch.relation_bytes + batch.relations * protocol::changes_file_length_bytes;
+  file_changed(before, file_bytes(streamed));
+  in_.release(part);
+}
+
+Bytes ApplyWorker::file_bytes(const Streamed& streamed) {
+  return body_bytes_of(streamed.file) + rows_of(streamed.file) * protocol::changes_file_length_bytes +
+         streamed.relation_bytes + protocol::subxacts_file_bytes(streamed.subtransactions);
+}
+
+void ApplyWorker::file_changed(Bytes before, Bytes after) {
+  record_.tmp_file_bytes += after - before;
+  record_.peak_tmp_file_bytes = std::max(record_.peak_tmp_file_bytes, record_.tmp_file_bytes);
+}
+
+void ApplyWorker::abort(engine::Process& process, const AbortSubtransaction& abort) {
+  const auto it = streamed_.find(abort.top);
+  if (it == streamed_.end())
+    return;
+  Streamed& streamed = it->second;
+  if (streamed.worker >= 0) {
+    auto& ring = workers_[static_cast<std::size_t>(streamed.worker)]->ring();
+    ring.send(process, abort, {1, protocol::stream_abort_parallel_body_bytes, 1});
+    return;
+  }
+  // The file is cut where the subtransaction began; what its own subtransactions wrote lies behind.
+  const Bytes before = file_bytes(streamed);
+  const auto cut = std::find_if(streamed.file.begin(), streamed.file.end(),
+                                [&](const ChangeRun& run) { return run.xid == abort.subxid; });
+  if (cut == streamed.file.end())
+    return;
+  const std::vector<ChangeRun> lost(cut, streamed.file.end());
+  record_.deliveries[abort.top].undone += rows_of(lost);
+  streamed.file.erase(cut, streamed.file.end());
+  std::set<Xid> left;
+  for (const auto& run : streamed.file)
+    if (run.xid != abort.top)
+      left.insert(run.xid);
+  streamed.subtransactions = static_cast<int>(left.size());
+  file_changed(before, file_bytes(streamed));
+}
+
+void ApplyWorker::commit(engine::Process& process, const CommitTransaction& commit) {
+  const auto it = streamed_.find(commit.top);
+  if (commit.streamed and it != streamed_.end() and it->second.worker >= 0) {
+    commit_in_worker(process, commit, it->second.worker);
+    streamed_.erase(it);
+    committed_(commit.top);
+    return;
+  }
+  if (commit.streamed and it != streamed_.end()) {
+    apply_file(process, commit.top, it->second);
+    file_changed(file_bytes(it->second), 0);
+    streamed_.erase(it);
+  }
+  auto& delivery = record_.deliveries[commit.top];
+  delivery.applied_s = process.now();
+  record_.replay_lsn = commit.end;
+  if (delivery.first_lock_s >= 0)
+    --record_.locking_transactions;
+  committed_(commit.top);
+}
+
+void ApplyWorker::commit_in_worker(engine::Process& process, const CommitTransaction& commit, int worker) {
+  auto& assigned = *workers_[static_cast<std::size_t>(worker)];
+  assigned.ring().send(process, commit, {1, protocol::stream_commit_body_bytes, 1});
+  while (not assigned.idle())
+    process.wait(assigned.finished(), engine::Activity::Blocked);
+  pool_.release(worker);
+}
+
+/// apply_spooled_messages: the whole file, nothing else is read meanwhile.
+void ApplyWorker::apply_file(engine::Process& process, Xid top, const Streamed& streamed) {
+  auto& delivery = record_.deliveries[top];
+  const Rows rows = rows_of(streamed.file);
+  if (rows > 0)
+    lock(process, delivery);
+  for (Rows done = 0; done < rows; done += params_.batch_rows) {
+    const Rows count = std::min(params_.batch_rows, rows - done);
+    process.cpu(static_cast<double>(count) * params_.costs->file_read_change_s +
+                apply_seconds(*params_.costs, part_of(streamed.file, done, count)));
+    delivery.applied += count;
+  }
+}
+
+} // namespace replisim

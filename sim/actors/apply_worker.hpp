@@ -1,0 +1,65 @@
+// The leader apply worker of a subscription: receives messages in order and applies them, writes them to a
+// file, or hands them to a parallel apply worker.
+//
+// Counterpart: worker.c (LogicalRepApplyLoop, apply_dispatch, apply_handle_stream_*) and
+// applyparallelworker.c (pa_allocate_worker, pa_send_data, pa_xact_finish). At the commit of a
+// transaction that a parallel worker applies, the leader waits for it and reads nothing meanwhile.
+#pragma once
+
+#include "models/parallel_workers.hpp"
+#include "sim/actors/parallel_apply_worker.hpp"
+#include "sim/scenario/scenario.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace replisim {
+
+class ApplyWorker {
+public:
+  struct Params {
+    const CostParameters* costs = nullptr;
+    Streaming streaming = Streaming::Off;
+    Rows batch_rows = 1; ///< rows per step when a file is applied
+    int parallel_workers = 0;
+  };
+  /// `committed` is called when a transaction's commit has been applied.
+  ApplyWorker(Params params, ReplicationStream& in,
+              std::vector<std::unique_ptr<ParallelApplyWorker>>& workers, SubscriptionRecord& record,
+              std::function<void(Xid)> committed);
+  void run(engine::Process& process);
+
+private:
+  /// A streamed transaction in hand.
+  struct Streamed {
+    int worker = -1;             ///< of the pool; -1: serialised to a file
+    std::vector<ChangeRun> file; ///< what the file holds, in order
+    Bytes relation_bytes = 0;
+    int subtransactions = 0;
+  };
+  using Part = ReplicationStream::Part;
+
+  void receive(engine::Process& process, const Part& part, const RowChanges& batch);
+  void apply(engine::Process& process, const Part& part, const RowChanges& batch);
+  void forward(engine::Process& process, const Part& part, const RowChanges& batch, int worker);
+  void serialize(engine::Process& process, const Part& part, const RowChanges& batch, Streamed& streamed);
+  void commit(engine::Process& process, const CommitTransaction& commit);
+  void commit_in_worker(engine::Process& process, const CommitTransaction& commit, int worker);
+  void apply_file(engine::Process& process, Xid top, const Streamed& streamed);
+  void abort(engine::Process& process, const AbortSubtransaction& abort);
+  Streamed& first_chunk(engine::Process& process, Xid top);
+  double receive_seconds(const Part& part, const RowChanges& batch) const;
+  static Bytes file_bytes(const Streamed& streamed);
+  void file_changed(Bytes before, Bytes after);
+  void lock(engine::Process& process, DeliveryRecord& delivery);
+
+  Params params_;
+  ReplicationStream& in_;
+  std::vector<std::unique_ptr<ParallelApplyWorker>>& workers_;
+  SubscriptionRecord& record_;
+  std::function<void(Xid)> committed_;
+  ParallelWorkerPool pool_;
+  std::map<Xid, Streamed> streamed_;
+};
+
+} // namespace replisim

@@ -1,0 +1,59 @@
+#include "sim/actors/parallel_apply_worker.hpp"
+
+#include "models/apply_cost.hpp"
+
+namespace replisim {
+
+ParallelApplyWorker::ParallelApplyWorker(engine::World& world, const std::string& name,
+                                         const CostParameters& costs, SubscriptionRecord& record)
+    : costs_(costs), record_(record), ring_(world, {name + " ring", protocol::ring_bytes, 0, 0}),
+      finished_(world, name) {}
+
+void ParallelApplyWorker::run(engine::Process& process) {
+  while (auto part = ring_.receive(process)) {
+    const ReplicationMessage& message = *part->payload;
+    if (const auto* batch = std::get_if<RowChanges>(&message)) {
+      apply(process, *part, *batch);
+      continue;
+    }
+    ring_.await_sent(process, *part);
+    if (const auto* abort = std::get_if<AbortSubtransaction>(&message)) {
+      auto& delivery = record_.deliveries[abort->top];
+      delivery.undone += applied_[abort->subxid];
+      delivery.applied -= applied_[abort->subxid];
+      applied_.erase(abort->subxid);
+    } else if (const auto* end = std::get_if<CommitTransaction>(&message)) {
+      commit(process, *end);
+    }
+    ring_.release(*part);
+  }
+}
+
+void ParallelApplyWorker::apply(engine::Process& process, const ReplicationStream::Part& part,
+                                const RowChanges& batch) {
+  auto& delivery = record_.deliveries[batch.top];
+  if (delivery.first_lock_s < 0) {
+    delivery.first_lock_s = process.now();
+    ++record_.locking_transactions;
+  }
+  const auto runs = part_of(batch.runs, part.first_message, part.messages);
+  process.cpu(static_cast<double>(part.messages) * costs_.ring_read_change_s + apply_seconds(costs_, runs));
+  for (const auto& run : runs)
+    applied_[run.xid] += run.rows.count;
+  delivery.applied += part.messages;
+  ring_.await_sent(process, part);
+  ring_.release(part);
+}
+
+void ParallelApplyWorker::commit(engine::Process& process, const CommitTransaction& commit) {
+  auto& delivery = record_.deliveries[commit.top];
+  delivery.applied_s = process.now();
+  record_.replay_lsn = commit.end;
+  if (delivery.first_lock_s >= 0)
+    --record_.locking_transactions;
+  applied_.clear();
+  idle_ = true;
+  finished_.notify();
+}
+
+} // namespace replisim

@@ -1,0 +1,111 @@
+#include "sim/actors/publisher_backend.hpp"
+
+#include "models/base/check.hpp"
+#include "models/wal_volume.hpp"
+
+#include <algorithm>
+
+namespace replisim {
+
+namespace {
+double row_seconds(const CostParameters& costs, const Table& table, Operation operation) {
+  const double index_entries = table.secondary_indexes * costs.backend_index_entry_s;
+  switch (operation) {
+  case Operation::Insert:
+    return costs.backend_insert_row_s + index_entries;
+  case Operation::Update:
+    return costs.backend_update_row_s + index_entries;
+  case Operation::Delete:
+    return costs.backend_delete_row_s;
+  }
+  return 0;
+}
+} // namespace
+
+PublisherBackend::PublisherBackend(Params params, WalLog& wal, TransactionStatus& status, XidSource& xids,
+                                   std::map<std::string, Rows>& next_row, RunLog& log)
+    : params_(params), wal_(wal), status_(status), xids_(xids), next_row_(next_row), log_(log) {}
+
+void PublisherBackend::run(engine::Process& process) {
+  process.sleep(params_.load->at_s, engine::Activity::Starved);
+  record().begin_s = process.now();
+  for (const auto& step : params_.load->transaction) {
+    if (const auto* statement = std::get_if<StatementStep>(&step))
+      execute(process, *statement);
+    else if (const auto* savepoint = std::get_if<SavepointStep>(&step))
+      savepoints_.push_back({savepoint->name, {}, record().rows_written - record().rows_rolled_back});
+    else
+      rollback_to(process, std::get<RollbackToStep>(step).savepoint);
+  }
+  record().statement_end_s = process.now();
+  commit(process);
+}
+
+Xid PublisherBackend::current_xid() {
+  if (not top_.valid()) {
+    top_ = xids_.next();
+    record().xid = top_;
+  }
+  if (savepoints_.empty())
+    return top_;
+  for (auto& savepoint : savepoints_) // parents get their xids before their children
+    if (not savepoint.subxid.valid())
+      savepoint.subxid = xids_.next();
+  return savepoints_.back().subxid;
+}
+
+void PublisherBackend::execute(engine::Process& process, const StatementStep& statement) {
+  const Table& table = params_.tables->at(statement.table);
+  const double seconds = row_seconds(*params_.costs, table, statement.operation);
+  Rows first = 1;
+  if (statement.operation == Operation::Insert) {
+    first = next_row_.at(statement.table);
+    next_row_.at(statement.table) += statement.rows;
+  }
+  WalVolume before;
+  for (Rows done = 0; done < statement.rows;) {
+    const Rows rows = std::min(params_.batch_rows, statement.rows - done);
+    process.cpu(static_cast<double>(rows) * seconds);
+    done += rows;
+    const WalVolume after = statement_wal(table, statement.operation, done, params_.full_page_images);
+    const Xid xid = current_xid();
+    wal_.insert(process, after.bytes - before.bytes,
+                {{}, {}, top_, xid, RowsWritten{&statement, &table, {first + done - rows, rows}}});
+    record().wal_bytes += after.bytes - before.bytes;
+    record().rows_written += rows;
+    before = after;
+  }
+}
+
+void PublisherBackend::rollback_to(engine::Process& process, const std::string& name) {
+  const auto target = std::find_if(savepoints_.rbegin(), savepoints_.rend(),
+                                   [&](const Savepoint& savepoint) { return savepoint.name == name; });
+  REPLISIM_REQUIRE(target != savepoints_.rend(), "rollback to unknown savepoint {}", name);
+  const auto keep = static_cast<std::size_t>(savepoints_.rend() - target);
+  // Innermost first, as AbortSubTransaction unwinds the stack.
+  while (savepoints_.size() >= keep) {
+    const Savepoint undone = savepoints_.back();
+    savepoints_.pop_back();
+    if (undone.subxid.valid()) {
+      status_.mark_aborted(undone.subxid);
+      wal_.insert(process, abort_record_bytes(), {{}, {}, top_, undone.subxid, SubtransactionAborted{}});
+      record().wal_bytes += abort_record_bytes();
+    }
+    record().rows_rolled_back = record().rows_written - undone.rows_at_start;
+  }
+  savepoints_.push_back({name, {}, record().rows_written - record().rows_rolled_back});
+}
+
+void PublisherBackend::commit(engine::Process& process) {
+  if (top_.valid()) {
+    const Lsn end =
+        wal_.insert(process, commit_record_bytes(), {{}, {}, top_, top_, Committed{params_.index}});
+    record().wal_bytes += commit_record_bytes();
+    if (params_.waits_for_flush)
+      wal_.flush(process, end);
+  }
+  record().commit_s = process.now();
+  record().committed = true;
+}
+
+} // namespace replisim

@@ -1,0 +1,57 @@
+// A publisher backend: runs one transaction, statement after statement, and commits it.
+//
+// Counterpart: postgres.c (exec_simple_query) with the heap access methods and xact.c. Rows are worked off
+// in batches; a batch's WAL is inserted when its rows are done. The commit waits for the WAL flush
+// unless synchronous_commit is off.
+#pragma once
+
+#include "models/cost_profile.hpp"
+#include "sim/actors/run_log.hpp"
+#include "sim/actors/wal_log.hpp"
+
+namespace replisim {
+
+/// Hands out transaction ids, in order of first write.
+struct XidSource {
+  std::uint32_t last = 0;
+  Xid next() { return {++last}; }
+};
+
+class PublisherBackend {
+public:
+  struct Params {
+    const BatchLoad* load = nullptr;
+    const std::map<std::string, Table>* tables = nullptr;
+    const CostParameters* costs = nullptr;
+    Rows batch_rows = 1;
+    bool full_page_images = false;
+    bool waits_for_flush = true;
+    std::size_t index = 0; ///< of the transaction within the run
+  };
+  PublisherBackend(Params params, WalLog& wal, TransactionStatus& status, XidSource& xids,
+                   std::map<std::string, Rows>& next_row, RunLog& log);
+  void run(engine::Process& process);
+
+private:
+  struct Savepoint {
+    std::string name;
+    Xid subxid; ///< invalid until something is written under it
+    Rows rows_at_start = 0;
+  };
+  void execute(engine::Process& process, const StatementStep& statement);
+  void rollback_to(engine::Process& process, const std::string& savepoint);
+  void commit(engine::Process& process);
+  Xid current_xid();
+  TransactionRecord& record() { return log_.transactions[params_.index]; }
+
+  Params params_;
+  WalLog& wal_;
+  TransactionStatus& status_;
+  XidSource& xids_;
+  std::map<std::string, Rows>& next_row_; ///< next value of each table's row numbers, for inserts
+  RunLog& log_;
+  Xid top_;
+  std::vector<Savepoint> savepoints_;
+};
+
+} // namespace replisim

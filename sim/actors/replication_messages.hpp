@@ -1,0 +1,55 @@
+// What travels from walsender to leader apply worker, and from the leader to a parallel apply worker.
+// One struct per meaning; row messages travel as a batch.
+#pragma once
+
+#include "models/protocol.hpp"
+#include "models/reorder_buffer.hpp"
+#include "sim/engine/stream.hpp"
+
+#include <variant>
+#include <vector>
+
+namespace replisim {
+
+/// Walsender -> leader (-> parallel worker): row messages of one transaction, with the Stream Start,
+/// Stream Stop and Relation messages around them when it is streamed.
+struct RowChanges {
+  Xid top;
+  bool streamed = false;
+  std::vector<ChangeRun> runs; ///< in LSN order
+  Rows rows = 0;
+  Bytes body_bytes = 0;     ///< row message bodies, without the xid of streamed ones
+  Bytes relation_bytes = 0; ///< bodies of Relation messages that precede
+  int relations = 0;
+  double chunks = 0; ///< streamed chunks this batch closes (a fraction while one is under way)
+};
+
+/// Walsender -> leader: a non-streamed transaction starts to be replayed.
+struct BeginTransaction {
+  Xid top;
+};
+
+/// Walsender -> leader: end of a transaction, streamed or not.
+struct CommitTransaction {
+  Xid top;
+  Lsn end;
+  bool streamed = false;
+};
+
+/// Walsender -> leader (-> parallel worker): a streamed subtransaction was rolled back.
+struct AbortSubtransaction {
+  Xid top;
+  Xid subxid;
+};
+
+using ReplicationMessage = std::variant<RowChanges, BeginTransaction, CommitTransaction, AbortSubtransaction>;
+using ReplicationStream = engine::Stream<ReplicationMessage>;
+
+/// The rows [first_message, first_message + messages) of a batch, as runs.
+std::vector<ChangeRun> part_of(const std::vector<ChangeRun>& runs, Rows first_message, Rows messages);
+
+/// Row messages of `runs`: count, and sum of their bodies.
+Rows rows_of(const std::vector<ChangeRun>& runs);
+Bytes body_bytes_of(const std::vector<ChangeRun>& runs);
+
+} // namespace replisim

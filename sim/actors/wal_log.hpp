@@ -1,0 +1,98 @@
+// The publisher's WAL: what has been inserted, what is flushed, and who reads it.
+//
+// Counterpart: xlog.c (XLogInsert, AdvanceXLInsertBuffer, XLogFlush). An entry stands for the records of
+// a run of rows, or for one transaction record. Walsenders see an entry once all of it is flushed.
+#pragma once
+
+#include "models/workload.hpp"
+#include "sim/engine/world.hpp"
+
+#include <deque>
+#include <memory>
+#include <set>
+#include <variant>
+#include <vector>
+
+namespace replisim {
+
+/// Heap and index records of a run of rows of one statement.
+struct RowsWritten {
+  const StatementStep* statement = nullptr;
+  const Table* table = nullptr;
+  RowRange rows;
+};
+/// Abort record of a subtransaction (ROLLBACK TO SAVEPOINT).
+struct SubtransactionAborted {};
+/// Commit record of a top-level transaction; `index` counts the workload's transactions.
+struct Committed {
+  std::size_t index = 0;
+};
+
+struct WalEntry {
+  Lsn start, end;
+  Xid top; ///< top-level transaction
+  Xid xid; ///< the (sub)transaction that wrote it
+  std::variant<RowsWritten, SubtransactionAborted, Committed> what;
+};
+
+/// The commit log, as far as anybody asks it: which (sub)transactions are known to be aborted now.
+class TransactionStatus {
+public:
+  void mark_aborted(Xid xid) { aborted_.insert(xid); }
+  bool aborted(Xid xid) const { return aborted_.contains(xid); }
+
+private:
+  std::set<Xid> aborted_;
+};
+
+class WalLog {
+public:
+  struct Options {
+    Bytes wal_buffers_bytes = 0;
+    bool fsync = true;
+  };
+  WalLog(engine::World& world, Options options, const Disk& disk);
+
+  /// Appends `bytes` of WAL. A writer that finds wal_buffers full writes the oldest pages out itself,
+  /// which the page cache takes for nothing, and whoever completes a segment must flush it: so it is
+  /// the writer who flushes once a segment and wal_buffers lie unflushed behind the WAL writer.
+  Lsn insert(engine::Process& writer, Bytes bytes, WalEntry entry);
+  /// XLogFlush: returns when everything up to `lsn` is flushed; one flush serves all who wait.
+  void flush(engine::Process& process, Lsn lsn);
+
+  Lsn inserted() const { return inserted_; }
+  Lsn flushed() const { return flushed_; }
+  /// Announced whenever WAL is inserted: the WAL writer's cue.
+  engine::Signal& insertion() { return insertion_; }
+
+  /// A walsender's position in the WAL.
+  class Reader {
+  public:
+    /// The next entry that is flushed whole; waits for one, and then `wakeup_latency_s` more.
+    WalEntry next(engine::Process& process, double wakeup_latency_s);
+    Lsn position() const { return position_; }
+
+  private:
+    friend class WalLog;
+    Reader(WalLog& log, const std::string& name) : log_(log), flushed_(log.world_, name + " (WAL)") {}
+    WalLog& log_;
+    engine::Signal flushed_;
+    std::size_t next_ = 0;
+    Lsn position_;
+  };
+  Reader& add_reader(const std::string& name);
+
+private:
+  void trim();
+
+  engine::World& world_;
+  Options options_;
+  engine::Device device_;
+  engine::Signal insertion_;
+  std::deque<WalEntry> entries_;
+  std::size_t first_ = 0; ///< index of entries_.front() since the start of the run
+  std::vector<std::unique_ptr<Reader>> readers_;
+  Lsn inserted_, flushed_;
+};
+
+} // namespace replisim

@@ -1,0 +1,49 @@
+// The walsender: reads flushed WAL entry by entry, drives the decoder, and sends what it yields.
+//
+// Counterpart: walsender.c (WalSndLoop, XLogSendLogical, WalSndWriteData) and pgoutput.c. One thread:
+// reading, decoding, spilling, restoring, filtering and sending add up, and a full socket stops
+// the reading of WAL.
+#pragma once
+
+#include "sim/actors/decoder.hpp"
+#include "sim/actors/replication_messages.hpp"
+#include "sim/actors/run_log.hpp"
+#include "sim/scenario/scenario.hpp"
+
+#include <set>
+
+namespace replisim {
+
+class Walsender {
+public:
+  struct Params {
+    const CostParameters* costs = nullptr;
+    Streaming streaming = Streaming::Off;
+    Rows batch_rows = 1;             ///< rows per piece where nothing in the mechanism is larger
+    std::set<std::string> published; ///< tables of the publication
+    double wakeup_latency_s = 0;     ///< from a WAL flush until an idle walsender runs
+  };
+  Walsender(Params params, Decoder& decoder, WalLog::Reader& wal, ReplicationStream& out,
+            SubscriptionRecord& record);
+  void run(engine::Process& process);
+
+private:
+  void perform(engine::Process& process, DecodeStep& step);
+  void send_chunk(engine::Process& process, const DecodeStep& step);
+  void replay(engine::Process& process, const DecodeStep& step);
+  void send_rows(engine::Process& process, RowChanges batch, std::int64_t bursts);
+  void send_control(engine::Process& process, ReplicationMessage message, Bytes body_bytes);
+  std::vector<ChangeRun> publish(const std::vector<ChangeRun>& runs, Xid top);
+  RowChanges batch_of(std::vector<ChangeRun> runs, Xid top, bool streamed);
+  double send_seconds(const RowChanges& batch) const;
+
+  Params params_;
+  Decoder& decoder_;
+  WalLog::Reader& wal_;
+  ReplicationStream& out_;
+  SubscriptionRecord& record_;
+  std::set<const Table*> announced_;                    ///< Relation message sent in this session
+  std::set<std::pair<Xid, const Table*>> announced_in_; ///< ... within a streamed transaction
+};
+
+} // namespace replisim

@@ -1,0 +1,157 @@
+#include "sim/engine/stream.hpp"
+
+#include <cmath>
+
+namespace replisim::engine {
+
+StreamCore::StreamCore(World& world, StreamOptions options)
+    : world_(world), options_(std::move(options)), readable_(world, options_.name + " (input)"),
+      writable_(world, options_.name + " (window)"), to_pump_(world, options_.name + " (network)") {
+  REPLISIM_REQUIRE(options_.window_bytes > 0, "stream {} has a window of {} bytes", options_.name,
+                   options_.window_bytes);
+}
+
+void StreamCore::cross_link(HostId from, HostId to) {
+  crosses_link_ = true;
+  world_.spawn(options_.name + " network", from, [this, to](Process& process) { pump(process, to); });
+}
+
+StreamCore::Piece& StreamCore::piece(Ticket ticket) {
+  REPLISIM_REQUIRE(not pieces_.empty() and ticket >= pieces_.front().ticket and ticket < next_,
+                   "stream {} has no piece {}", options_.name, ticket);
+  return pieces_[ticket - pieces_.front().ticket];
+}
+
+StreamCore::Ticket StreamCore::open(const Flow& flow) {
+  REPLISIM_REQUIRE(flow.messages > 0 and flow.bytes >= 0 and flow.bursts > 0,
+                   "stream {}: a piece of {} messages, {} bytes, {} bursts", options_.name, flow.messages,
+                   flow.bytes, flow.bursts);
+  Piece piece;
+  piece.ticket = next_++;
+  piece.flow = flow;
+  piece.occupied = flow.bytes + flow.messages * options_.message_overhead_bytes;
+  const double scaled = static_cast<double>(options_.window_bytes) * static_cast<double>(flow.bursts);
+  piece.window = std::max(options_.window_bytes,
+                          static_cast<Bytes>(std::min(scaled, static_cast<double>(piece.occupied))));
+  piece.transferred = not crosses_link_;
+  outstanding_bytes_ += piece.occupied;
+  pieces_.push_back(piece);
+  if (crosses_link_) {
+    to_pump_.notify();
+  } else {
+    pieces_.back().visible = true;
+    readable_.notify();
+  }
+  return piece.ticket;
+}
+
+void StreamCore::close(Process& sender, Ticket ticket) {
+  Piece& closing = piece(ticket);
+  closing.closed = true;
+  const Bytes window = closing.window;
+  arrive_if_complete(closing);
+  while (outstanding_bytes_ > window)
+    sender.wait(writable_, Activity::Blocked);
+}
+
+void StreamCore::arrive_if_complete(Piece& done) {
+  if (not done.closed or not done.transferred)
+    return;
+  if (options_.latency_s == 0) {
+    done.arrived = true;
+    readable_.notify();
+    return;
+  }
+  world_.at(world_.now() + options_.latency_s, [this, ticket = done.ticket] {
+    piece(ticket).arrived = true;
+    readable_.notify();
+  });
+}
+
+void StreamCore::pump(Process& process, HostId to) {
+  while (true) {
+    while (next_to_pump_ == next_)
+      process.wait(to_pump_, Activity::Starved);
+    const Ticket ticket = next_to_pump_++;
+    world_.at(process.now() + options_.latency_s, [this, ticket] {
+      piece(ticket).visible = true;
+      readable_.notify();
+    });
+    const Bytes bytes = piece(ticket).flow.bytes;
+    if (bytes > 0)
+      world_.transfer(process, to, bytes);
+    piece(ticket).transferred = true;
+    arrive_if_complete(piece(ticket));
+  }
+}
+
+void StreamCore::finish() {
+  finished_ = true;
+  readable_.notify();
+}
+
+std::optional<StreamCore::CorePart> StreamCore::receive(Process& reader) {
+  while (true) {
+    if (next_to_read_ < next_ and piece(next_to_read_).visible)
+      break;
+    if (finished_ and next_to_read_ == next_)
+      return std::nullopt;
+    reader.wait(readable_, Activity::Starved);
+  }
+  Piece& next = piece(next_to_read_);
+  CorePart part;
+  part.ticket = next.ticket;
+  part.messages = next.flow.messages;
+  part.occupied = next.occupied;
+  const bool split = next.occupied > next.window and next.flow.messages > 1;
+  if (split) {
+    const double head_share =
+        static_cast<double>(next.occupied - next.window) / static_cast<double>(next.occupied);
+    const Rows head = std::clamp<Rows>(std::llround(head_share * static_cast<double>(next.flow.messages)), 1,
+                                       next.flow.messages - 1);
+    if (next.parts_taken == 0) {
+      part.messages = head;
+      part.share = head_share;
+      part.occupied = next.occupied - next.window;
+      part.last = false;
+    } else {
+      part.first = false;
+      part.first_message = head;
+      part.messages = next.flow.messages - head;
+      part.share = 1 - head_share;
+      part.occupied = next.window;
+    }
+  }
+  ++next.parts_taken;
+  if (part.last)
+    ++next_to_read_;
+  return part;
+}
+
+void StreamCore::await_sent(Process& reader, const CorePart& part) {
+  if (not part.last)
+    return;
+  while (not piece(part.ticket).arrived)
+    reader.wait(readable_, Activity::Starved);
+}
+
+void StreamCore::release(const CorePart& part) {
+  if (part.last) {
+    REPLISIM_REQUIRE(pieces_.front().ticket == part.ticket, "stream {}: piece {} released out of order",
+                     options_.name, part.ticket);
+    pieces_.pop_front();
+  }
+  if (options_.latency_s == 0)
+    give_back(part.occupied);
+  else
+    world_.at(world_.now() + options_.latency_s, [this, bytes = part.occupied] { give_back(bytes); });
+}
+
+void StreamCore::give_back(Bytes bytes) {
+  outstanding_bytes_ -= bytes;
+  REPLISIM_REQUIRE(outstanding_bytes_ >= 0, "stream {} has {} bytes outstanding", options_.name,
+                   outstanding_bytes_);
+  writable_.notify();
+}
+
+} // namespace replisim::engine

@@ -1,0 +1,149 @@
+// A byte-windowed FIFO connection between two processes: a socket, or a shared-memory queue.
+//
+// Flow travels in *pieces*: many messages that the sender produces over a stretch of time. A piece is
+// opened before the sender spends the CPU time of producing it and closed afterwards, and the reader
+// may work on it meanwhile, as the real processes overlap message by message: the pair takes the
+// longer of the two times, not their sum. The reader cannot end before the sender has.
+//
+// The *window* (kernel buffers, ring size) bounds what is sent and not yet taken: close() blocks while
+// more is outstanding. So that a sender is released as soon as all but a window's worth of its piece is
+// taken, a piece larger than the window reaches the reader in two parts.
+//
+// A piece may stand for several *bursts*: rounds in which the sender first does something else (decodes
+// a chunk, restores 4,096 changes) and then sends. What the window decouples in one round, it decouples
+// in each: a piece of k bursts sees a window k times as wide, at most the piece itself (a uniform
+// system in which everything between two points is k times as large behaves alike).
+#pragma once
+
+#include "models/base/check.hpp"
+#include "sim/engine/world.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+
+namespace replisim::engine {
+
+/// How much a piece carries.
+struct Flow {
+  Rows messages = 1;
+  Bytes bytes = 0;
+  std::int64_t bursts = 1;
+};
+
+struct StreamOptions {
+  std::string name;
+  Bytes window_bytes = 0;
+  Bytes message_overhead_bytes = 0; ///< what a message occupies in the window beyond its bytes
+  double latency_s = 0;             ///< one way; also delays the return of window space
+};
+
+/// The book-keeping of a Stream, independent of what is carried.
+class StreamCore {
+public:
+  using Ticket = std::uint64_t;
+
+  StreamCore(World& world, StreamOptions options);
+
+  /// Makes bytes cross a link to host `to`: spawns the connection's pump on host `from`.
+  void cross_link(HostId from, HostId to);
+
+  Ticket open(const Flow& flow);
+  /// The ticket the next open() will return.
+  Ticket next_ticket() const { return next_; }
+  void close(Process& sender, Ticket ticket);
+  void finish();
+
+  struct CorePart {
+    Ticket ticket = 0;
+    Rows first_message = 0;
+    Rows messages = 0;
+    double share = 1; ///< of the piece
+    Bytes occupied = 0;
+    bool first = true;
+    bool last = true;
+  };
+  /// The next part, once its piece has been opened; nothing after finish().
+  std::optional<CorePart> receive(Process& reader);
+  /// For the last part of a piece: waits until all of it has been sent (and has arrived).
+  void await_sent(Process& reader, const CorePart& part);
+  void release(const CorePart& part);
+
+  Bytes outstanding_bytes() const { return outstanding_bytes_; }
+
+private:
+  struct Piece {
+    Ticket ticket;
+    Flow flow;
+    Bytes occupied;
+    Bytes window; ///< as this piece sees it
+    bool visible = false;
+    bool closed = false;
+    bool transferred = true;
+    bool arrived = false;
+    int parts_taken = 0;
+  };
+  Piece& piece(Ticket ticket);
+  void arrive_if_complete(Piece& piece);
+  void give_back(Bytes bytes);
+  void pump(Process& process, HostId to);
+
+  World& world_;
+  StreamOptions options_;
+  Signal readable_, writable_, to_pump_;
+  std::deque<Piece> pieces_; ///< front: the oldest not completely released
+  Ticket next_ = 1;
+  Ticket next_to_read_ = 1;
+  Ticket next_to_pump_ = 1;
+  Bytes outstanding_bytes_ = 0;
+  bool crosses_link_ = false;
+  bool finished_ = false;
+};
+
+/// A Stream of payloads of type T, one per piece.
+template <class T>
+class Stream {
+public:
+  struct Part : StreamCore::CorePart {
+    T* payload = nullptr; ///< valid until the last part is released
+  };
+
+  Stream(World& world, StreamOptions options) : core_(world, std::move(options)) {}
+  void cross_link(HostId from, HostId to) { core_.cross_link(from, to); }
+
+  /// Announces a piece; the caller then spends the time of producing it and calls close().
+  StreamCore::Ticket open(T payload, const Flow& flow) {
+    // Waking the reader lets it run at once: the payload must be there first.
+    payloads_.push_back({core_.next_ticket(), std::move(payload)});
+    return core_.open(flow);
+  }
+  /// The piece has been produced; blocks while more than the window is outstanding.
+  void close(Process& sender, StreamCore::Ticket ticket) { core_.close(sender, ticket); }
+  /// A message that costs no time of its own.
+  void send(Process& sender, T payload, const Flow& flow) { close(sender, open(std::move(payload), flow)); }
+  /// No more pieces will come.
+  void finish() { core_.finish(); }
+
+  std::optional<Part> receive(Process& reader) {
+    const auto core = core_.receive(reader);
+    if (not core)
+      return std::nullopt;
+    while (payloads_.front().first < core->ticket)
+      payloads_.pop_front();
+    Part part;
+    static_cast<StreamCore::CorePart&>(part) = *core;
+    part.payload = &payloads_.front().second;
+    return part;
+  }
+  void await_sent(Process& reader, const Part& part) { core_.await_sent(reader, part); }
+  /// Gives the part's share of the window back.
+  void release(const Part& part) { core_.release(part); }
+
+  Bytes outstanding_bytes() const { return core_.outstanding_bytes(); }
+
+private:
+  StreamCore core_;
+  std::deque<std::pair<StreamCore::Ticket, T>> payloads_;
+};
+
+} // namespace replisim::engine

@@ -1,0 +1,130 @@
+#include "sim/observe/metrics.hpp"
+
+#include "sim/observe/timeline_recorder.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace replisim {
+
+namespace {
+constexpr std::size_t max_transactions_listed = 1000;
+
+Metrics slot_metrics(const SubscriptionSide& side, const SubscriptionRecord& record) {
+  const SlotCounters& counters = side.decoder->buffer().counters();
+  auto number = [](std::int64_t value) { return static_cast<double>(value); };
+  return {{"spill_txns", number(counters.spill_txns)},
+          {"spill_count", number(counters.spill_count)},
+          {"spill_bytes", number(counters.spill_bytes)},
+          {"stream_txns", number(counters.stream_txns)},
+          {"stream_count", number(counters.stream_count)},
+          {"stream_bytes", number(counters.stream_bytes)},
+          {"total_txns", number(counters.total_txns)},
+          {"total_bytes", number(counters.total_bytes)},
+          {"peak_spill_file_bytes", number(side.decoder->buffer().peak_spill_file_bytes())},
+          {"peak_sub_tmp_file_bytes", number(record.peak_tmp_file_bytes)},
+          {"sent_bytes", number(record.sent_bytes)}};
+}
+
+/// Times of one transaction on one subscription, kept as the largest over all of them.
+void keep_largest(Metrics& metrics, const std::string& name, double value) {
+  auto [it, inserted] = metrics.emplace(name, value);
+  it->second = std::max(it->second, value);
+}
+
+TransactionResult transaction_result(const TransactionRecord& record, const RunLog& log) {
+  TransactionResult out;
+  out.name = record.name;
+  out.xid = record.xid.value;
+  out.rows = record.rows_written;
+  out.begin_s = record.begin_s;
+  out.statement_end_s = record.statement_end_s;
+  out.commit_s = record.commit_s;
+  for (const auto& [name, subscription] : log.subscriptions) {
+    const auto it = subscription.deliveries.find(record.xid);
+    if (it == subscription.deliveries.end())
+      continue;
+    out.rows_applied = std::max(out.rows_applied, it->second.applied);
+    out.applied_s = std::max(out.applied_s, it->second.applied_s);
+    if (it->second.first_lock_s >= 0 and it->second.applied_s >= 0)
+      out.lock_hold_s = std::max(out.lock_hold_s, it->second.applied_s - it->second.first_lock_s);
+  }
+  return out;
+}
+
+/// Shares of the stages over the whole run; what a process did not spend otherwise it waited for input.
+std::map<std::string, StageShares> stage_shares(const Pipeline& pipeline, double end_s) {
+  std::map<std::string, StageShares> shares;
+  std::map<std::string, int> members;
+  for (const auto& role : pipeline.roles()) {
+    const auto usage = role.process->usage();
+    const bool idle_spare = role.stage == "parallel_apply_worker" and usage.busy_s == 0;
+    if (role.stage == "background" or role.stage == "walwriter" or idle_spare or end_s <= 0)
+      continue;
+    const std::string key = role.node + "." + role.stage;
+    auto& share = shares[key];
+    share.busy += usage.busy_s / end_s;
+    share.blocked += usage.blocked_s / end_s;
+    ++members[key];
+  }
+  for (auto& [key, share] : shares) {
+    share.busy /= members[key];
+    share.blocked /= members[key];
+    share.starved = std::max(0.0, 1 - share.busy - share.blocked);
+  }
+  return shares;
+}
+
+void name_bottleneck(RunResult& result) {
+  double most = -1;
+  for (const auto& [name, share] : result.stages)
+    if (share.busy > most) {
+      most = share.busy;
+      result.bottleneck = name;
+    }
+  if (most < 0)
+    return;
+  const StageShares& share = result.stages.at(result.bottleneck);
+  result.bottleneck_reason =
+      fmt::format("busy {:.0f} % of the run, waiting for input {:.0f} %, waiting for output {:.0f} %",
+                  100 * share.busy, 100 * share.starved, 100 * share.blocked);
+}
+} // namespace
+
+void collect_metrics(const Pipeline& pipeline, double end_s, RunResult& result) {
+  const RunLog& log = pipeline.log();
+  for (const auto& [name, side] : pipeline.subscriptions()) {
+    Metrics metrics = slot_metrics(side, log.subscriptions.at(name));
+    for (const auto& [metric, value] : metrics)
+      result.metrics[metric] += value;
+    for (const auto& transaction : log.transactions) {
+      const auto it = log.subscriptions.at(name).deliveries.find(transaction.xid);
+      if (it == log.subscriptions.at(name).deliveries.end() or it->second.applied_s < 0)
+        continue;
+      keep_largest(metrics, "total_s", it->second.applied_s - transaction.begin_s);
+      if (it->second.first_lock_s >= 0)
+        keep_largest(metrics, "lock_hold_s", it->second.applied_s - it->second.first_lock_s);
+    }
+    result.subscriptions[name] = std::move(metrics);
+  }
+  for (const auto& transaction : log.transactions) {
+    result.metrics["wal_bytes"] += static_cast<double>(transaction.wal_bytes);
+    const TransactionResult listed = transaction_result(transaction, log);
+    keep_largest(result.metrics, "statement_s", listed.statement_end_s - listed.begin_s);
+    keep_largest(result.metrics, "commit_s", listed.commit_s - listed.begin_s);
+    if (not pipeline.subscriptions().empty()) {
+      keep_largest(result.metrics, "total_s", listed.applied_s - listed.begin_s);
+      keep_largest(result.metrics, "lock_hold_s", listed.lock_hold_s);
+    }
+    if (result.transactions.size() < max_transactions_listed)
+      result.transactions.push_back(listed);
+  }
+  for (const auto& role : pipeline.roles())
+    if (is_server_process(role))
+      result.metrics[cpu_metric(role)] += role.process->usage().cpu_s;
+  result.stages = stage_shares(pipeline, end_s);
+  name_bottleneck(result);
+}
+
+} // namespace replisim

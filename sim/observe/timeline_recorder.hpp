@@ -1,0 +1,33 @@
+// Samples the state of a run at equal distances, in the columns a real pair's sampler would give.
+#pragma once
+
+#include "sim/actors/pipeline.hpp"
+#include "sim/run/result.hpp"
+
+namespace replisim {
+
+/// Columns: t_s, wal_lsn, sent_lsn, replay_lsn, sub_row_excl_locks, reorder_buffer_bytes,
+/// spill_file_bytes, sub_tmp_file_bytes, then cpu_<node>.<process>_s (cumulated). With several
+/// subscriptions LSNs are the least advanced one's, sizes and counts are sums. Long runs keep at most
+/// `max_rows` rows: whenever that many are full, every second one goes and the distance doubles.
+class TimelineRecorder {
+public:
+  TimelineRecorder(Pipeline& pipeline, double interval_s);
+  Timeline take() { return std::move(timeline_); }
+
+private:
+  void sample(double now_s);
+  static constexpr std::size_t max_rows = 2000;
+  Pipeline& pipeline_;
+  std::vector<std::string> cpu_keys_;
+  Timeline timeline_;
+  std::int64_t ticks_ = 0;
+  std::int64_t stride_ = 1;
+};
+
+/// "cpu_pub.walsender_s" of a role.
+std::string cpu_metric(const Role& role);
+/// The roles that are PostgreSQL processes (not network, not background).
+bool is_server_process(const Role& role);
+
+} // namespace replisim

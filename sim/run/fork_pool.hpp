@@ -1,0 +1,66 @@
+// Jobs in forked children, a few at a time. One simulation needs one process, since SimGrid's clock
+// lives as long as its process; sim/run/run_simulation.hpp has the jobs that simulate.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace replisim {
+
+/// Ctrl-C arrived; what was finished before is complete. Exit 130.
+class Interrupted : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A child ended without a result: a signal, or an exit of its own. Exit 3.
+class ChildFailure : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/// While one lives, SIGINT asks the pool to end its children instead of ending the program. Scopes
+/// nest; a request stays until the outermost scope closes. An ignored SIGINT stays ignored.
+class InterruptScope {
+public:
+  InterruptScope();
+  ~InterruptScope();
+  InterruptScope(const InterruptScope&) = delete;
+  InterruptScope& operator=(const InterruptScope&) = delete;
+  static bool interrupted();
+};
+
+/// One piece of work. `work` runs in a child of its own; what it returns (any bytes) reaches the parent.
+struct Job {
+  std::string name; ///< for error messages
+  std::function<std::string()> work;
+};
+
+/// What became of a job: its value, or an error. The error has the type it was thrown with in the
+/// child when that is ScenarioError, UsageError, DeadlockError or InvariantViolation; any other
+/// exception becomes an InvariantViolation, a crash a ChildFailure, a job ended or not started because
+/// of Ctrl-C an Interrupted.
+struct JobOutcome {
+  std::string value;
+  std::exception_ptr error;
+  /// The value; rethrows the error if there is one.
+  const std::string& get() const;
+};
+
+struct PoolOptions {
+  int jobs = 0; ///< children at a time; 0: available_cpus()
+  std::function<void(std::size_t done, std::size_t total)> progress; ///< called as jobs end; may be empty
+};
+
+/// CPUs this process may run on (sched_getaffinity), at least 1.
+int available_cpus();
+
+/// Runs all jobs, at most options.jobs at a time, and returns their outcomes in order of submission.
+/// No child is left when it returns. Throws UsageError when the system refuses to create processes.
+std::vector<JobOutcome> run_forked(const std::vector<Job>& jobs, const PoolOptions& options = {});
+
+} // namespace replisim

@@ -1,0 +1,45 @@
+#include "sim/run/simulate.hpp"
+
+#include "models/base/check.hpp"
+#include "sim/check/conservation.hpp"
+#include "sim/observe/metrics.hpp"
+#include "sim/observe/timeline_recorder.hpp"
+#include "sim/version.hpp"
+
+#include <chrono>
+
+namespace replisim {
+
+RunResult simulate(const Scenario& scenario, std::uint64_t seed) {
+  static bool used = false;
+  REPLISIM_REQUIRE(not used, "a second simulation in one process");
+  used = true;
+
+  const auto started = std::chrono::steady_clock::now();
+  RunResult result;
+  result.scenario = scenario.name;
+  result.scenario_hash = scenario.hash;
+  result.version = program_version();
+  result.seed = seed;
+  result.warnings = scenario.warnings;
+  result.guesses = scenario.guesses;
+
+  Pipeline pipeline(scenario);
+  TimelineRecorder recorder(pipeline, scenario.observe.interval_s);
+  pipeline.run();
+  check_conservation(pipeline.log());
+
+  const double end_s = pipeline.world().now();
+  collect_metrics(pipeline, end_s, result);
+  result.timeline = recorder.take();
+  result.fingerprint = pipeline.world().fingerprint().value();
+  result.events = pipeline.world().fingerprint().count();
+  result.simulated_s = end_s;
+  result.engine_options = engine::World::engine_options();
+  result.engine_options["time_resolution_s"] = fmt::format("{:.6g}", pipeline.resolution_s());
+  result.engine_options["rows_per_batch"] = std::to_string(pipeline.rows_per_batch());
+  result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  return result;
+}
+
+} // namespace replisim

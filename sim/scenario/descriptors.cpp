@@ -1,0 +1,344 @@
+#include "sim/scenario/descriptors.hpp"
+
+#include "models/base/check.hpp"
+
+#include <algorithm>
+
+namespace replisim {
+
+namespace {
+
+using T = FieldType;
+using Objects = std::vector<ObjectDescriptor>;
+
+/// A descriptor, written as a chain.
+struct Field : FieldDescriptor {
+  Field(std::string_view its_name, FieldType its_type, std::string_view its_sentence) {
+    name = its_name;
+    type = its_type;
+    sentence = its_sentence;
+  }
+  Field& of(std::string_view object_name) { return set(object, object_name); }
+  Field& named_in(std::string_view map) { return set(refers_to, map); }
+  Field& needed() { return set(required, true); }
+  Field& otherwise(std::string_view text) { return set(default_value, text); }
+  Field& mirrors(std::string_view setting) { return set(guc, setting); }
+  Field& one_of(std::vector<std::string_view> words) { return set(allowed, std::move(words)); }
+  Field& between(double low, double high) { return set(minimum, low).set(maximum, high); }
+
+private:
+  template <typename Member>
+  Field& set(Member& member, Member value) {
+    member = std::move(value);
+    return *this;
+  }
+};
+
+constexpr double most_rows = 1e12;
+constexpr double kilobyte = 1024.0;
+constexpr double megabyte = kilobyte * 1024;
+constexpr double gigabyte = megabyte * 1024;
+constexpr double terabyte = gigabyte * 1024;
+
+ObjectDescriptor scenario_root() {
+  return {
+      "scenario",
+      "",
+      {Field("replisim", T::Integer, "version of the file format; this one is 1").needed().between(1, 1),
+       Field("name", T::Text, "what the scenario shows").needed(),
+       Field("extends", T::Path, "another scenario file whose contents this one is laid over"),
+       Field("profile", T::Object, "what each act of the pipeline costs: a file of calibration/profiles")
+           .of("profile")
+           .needed(),
+       Field("simulation", T::Object, "how finely time is resolved").of("simulation"),
+       Field("hosts", T::ObjectMap, "the computers, by name").of("host").needed(),
+       Field("servers", T::ObjectMap, "the PostgreSQL servers, by name").of("server").needed(),
+       Field("links", T::ObjectList, "the network between hosts; servers on one host need none").of("link"),
+       Field("tables", T::ObjectMap, "the tables, the same on publisher and subscriber").of("table").needed(),
+       Field("publications", T::ObjectMap, "what is published").of("publication").needed(),
+       Field("subscriptions", T::ObjectMap, "who receives it").of("subscription").needed(),
+       Field("workload", T::ObjectMap, "the transactions that run on publishers, by name")
+           .of("batch")
+           .needed(),
+       Field("background", T::ObjectMap, "steady load beside the pipeline, by name").of("background"),
+       Field("sessions", T::Reserved,
+             "client sessions on subscribers; not part of this version, so it must be empty"),
+       Field("events", T::Reserved,
+             "faults and changes during the run; not part of this version, so it must be empty"),
+       Field("observe", T::Object, "what is recorded").of("observe"),
+       Field("sweep", T::Axes,
+             "field paths and the values to try, as a list or as a map from label to value"),
+       Field("break_even", T::ObjectList,
+             "at which value of one field two settings of another come out equal")
+           .of("break_even"),
+       Field("guessed", T::Reasons,
+             "field paths whose values nobody stated, each with the reason for the guess")}};
+}
+
+void add_hosts(Objects& out) {
+  const std::vector<FieldDescriptor> shape = {
+      Field("sockets", T::Integer, "processor packages").between(1, 64).otherwise("1"),
+      Field("cores_per_socket", T::Integer, "physical cores of each package").between(1, 1024).otherwise("1"),
+      Field("threads_per_core", T::Integer, "hardware threads of each core").between(1, 8).otherwise("1"),
+      Field("smt_gain", T::Number, "throughput of a core with all its threads busy, one busy thread being 1")
+          .between(1, 8)
+          .otherwise("1.25"),
+      Field("speed", T::Number, "speed of a core relative to the one the cost profile was measured on")
+          .between(0.01, 100)
+          .otherwise("1"),
+      Field("memory", T::Size, "main memory").between(64 * megabyte, 1024 * terabyte).otherwise("16GB"),
+      Field("clock", T::Frequency, "clock frequency, for the reader; costs scale with `speed`")
+          .between(1e6, 1e11),
+      Field("disks", T::ObjectList, "storage devices; the first holds the data directory and WAL")
+          .of("disk")
+          .needed()};
+
+  ObjectDescriptor machine{"machine_file", "", {}};
+  machine.fields = {Field("replisim_machine", T::Integer, "version of the machine file format; this one is 1")
+                        .needed()
+                        .between(1, 1),
+                    Field("name", T::Text, "the machine's name, equal to the file's").needed()};
+  machine.fields.insert(machine.fields.end(), shape.begin(), shape.end());
+  machine.fields.push_back(
+      Field("guessed", T::Reasons, "fields of this file nobody stated, each with the reason"));
+
+  // The same fields once more, for a scenario to override: all of them optional there.
+  ObjectDescriptor host{"host", "machine", {}};
+  host.fields = {
+      Field("machine", T::Name, "a machine of scenarios/hardware; the other fields override its own")
+          .named_in("machines")
+          .needed()};
+  for (FieldDescriptor field : shape) {
+    field.required = false;
+    field.default_value = {};
+    host.fields.push_back(field);
+  }
+  out.push_back(machine);
+  out.push_back(host);
+  out.push_back({"disk",
+                 "",
+                 {Field("name", T::Text, "for reports").otherwise("data"),
+                  Field("fsync_latency", T::Duration,
+                        "one flush of an almost empty write queue; pg_test_fsync measures it")
+                      .needed()
+                      .between(0, 10),
+                  Field("write_bandwidth", T::ByteRate, "sustained sequential writes")
+                      .needed()
+                      .between(64 * kilobyte, terabyte),
+                  Field("read_bandwidth", T::ByteRate, "sustained sequential reads")
+                      .needed()
+                      .between(64 * kilobyte, terabyte)}});
+}
+
+void add_servers(Objects& out) {
+  out.push_back(
+      {"server",
+       "",
+       {Field("host", T::Name, "the host it runs on").named_in("hosts").needed(),
+        Field("version", T::Version, "PostgreSQL version, 17 or 17.4; a major means its latest minor")
+            .needed(),
+        Field("settings", T::Settings,
+              "PostgreSQL settings by their own names, over the defaults of the version"),
+        Field("checkpoint_before_workload", T::Flag,
+              "a checkpoint ended after the initial rows were loaded, so that the first change of "
+              "each of their pages logs the whole page")
+            .otherwise("off")
+            .mirrors("full_page_writes")}});
+  out.push_back({"link",
+                 "",
+                 {Field("between", T::NameList, "the two hosts it joins").named_in("hosts").needed(),
+                  Field("bandwidth", T::ByteRate, "in each direction").needed().between(125, terabyte),
+                  Field("latency", T::Duration, "one way, half of a ping").needed().between(0, 60),
+                  Field("window", T::Size,
+                        "kernel buffers of one TCP connection, sender and receiver together; the "
+                        "default is a guess after Linux's autotuning limits")
+                      .between(4 * kilobyte, 4 * gigabyte)
+                      .otherwise("6MB")}});
+}
+
+void add_tables(Objects& out) {
+  out.push_back(
+      {"table",
+       "",
+       {Field("schema", T::Text, "schema; its length is part of each Relation message").otherwise("public"),
+        Field("columns", T::ObjectMap, "the columns in the order of the table").of("column").needed(),
+        Field("primary_key", T::NameList, "columns of the primary key; none when left out"),
+        Field("rows", T::Integer, "rows on both sides before the run").between(0, most_rows).otherwise("0"),
+        Field("replica_identity", T::Choice, "what an UPDATE or DELETE carries to find the old row")
+            .one_of({"default", "full", "nothing"})
+            .otherwise("default")
+            .mirrors("ALTER TABLE ... REPLICA IDENTITY"),
+        Field("secondary_indexes", T::Integer, "btree indexes besides the primary key")
+            .between(0, 64)
+            .otherwise("0")}});
+  out.push_back(
+      {"column",
+       "type",
+       {Field("type", T::ColumnType, "PostgreSQL type; text(32) is a text of 32 bytes on average").needed(),
+        Field("value", T::ColumnValue,
+              "what the values look like: typical, sequence (1, 2, 3, ... in row order) or "
+              "one integer; a primary key of one integer column is a sequence, any other "
+              "column is typical")}});
+}
+
+void add_replication(Objects& out) {
+  out.push_back({"publication",
+                 "",
+                 {Field("server", T::Name, "the publisher").named_in("servers").needed(),
+                  Field("tables", T::NameList, "the published tables").named_in("tables").needed()}});
+  out.push_back(
+      {"subscription",
+       "",
+       {Field("server", T::Name, "the subscriber").named_in("servers").needed(),
+        Field("publication", T::Name, "the publication it subscribes to").named_in("publications").needed(),
+        Field("streaming", T::Choice,
+              "whether large transactions are sent before they commit; the default is that "
+              "of the subscriber's version")
+            .one_of({"off", "on", "parallel"})
+            .mirrors("CREATE SUBSCRIPTION ... streaming"),
+        Field("binary", T::Flag, "values travel in binary form")
+            .otherwise("off")
+            .mirrors("CREATE SUBSCRIPTION ... binary")}});
+}
+
+void add_workload(Objects& out) {
+  out.push_back(
+      {"batch",
+       "",
+       {Field("server", T::Name, "the server it runs on").named_in("servers").needed(),
+        Field("at", T::Duration, "when its BEGIN is sent").between(0, 3.2e7).otherwise("0s"),
+        Field("transaction", T::ObjectList, "the steps of the transaction; COMMIT follows the last one")
+            .of("step")
+            .needed()}});
+  out.push_back(
+      {"step",
+       "",
+       {Field("insert", T::Name, "INSERT of `rows` rows").named_in("tables"),
+        Field("update", T::Name, "UPDATE of `rows` rows").named_in("tables"),
+        Field("delete", T::Name, "DELETE of `rows` rows").named_in("tables"),
+        Field("rows", T::Integer, "rows the statement changes").between(1, most_rows),
+        Field("set", T::Assignments,
+              "columns an UPDATE assigns and their new values, where they change sizes"),
+        Field("rolled_back", T::Percent,
+              "this share of the rows, the last ones, stands after a savepoint that is rolled back; "
+              "0% means no savepoint")
+            .between(0, 1)
+            .otherwise("0%"),
+        Field("savepoint", T::Text, "SAVEPOINT of this name"),
+        Field("rollback_to", T::Text, "ROLLBACK TO the savepoint of this name")}});
+  out.push_back({"background",
+                 "",
+                 {Field("host", T::Name, "the host it runs on").named_in("hosts").needed(),
+                  Field("cores", T::Number, "share of one core it wants").needed().between(0.001, 1)}});
+}
+
+void add_run(Objects& out) {
+  out.push_back({"simulation",
+                 "",
+                 {Field("time_resolution", T::AutoDuration,
+                        "work of one batch of changes; auto is a fixed fraction of the expected run")
+                      .between(1e-6, 3600)
+                      .otherwise("auto")}});
+  out.push_back({"observe",
+                 "",
+                 {Field("until", T::Choice, "the run ends when every subscriber has applied every commit")
+                      .one_of({"caught_up"})
+                      .otherwise("caught_up"),
+                  Field("interval", T::Duration, "distance of timeline samples")
+                      .between(1e-3, 3600)
+                      .otherwise("50ms")}});
+  out.push_back({"break_even",
+                 "",
+                 {Field("metric", T::Choice, "the metric that is to be equal")
+                      .one_of({"total_s", "statement_s", "commit_s", "lock_hold_s", "wal_bytes",
+                               "spill_bytes", "peak_spill_file_bytes", "peak_sub_tmp_file_bytes"})
+                      .otherwise("total_s"),
+                  Field("between", T::Pair,
+                        "one field path and its two values, for example "
+                        "{subscriptions.s.streaming: [off, parallel]}")
+                      .needed(),
+                  Field("over", T::Text, "path of the quantity that is searched").needed(),
+                  Field("range", T::Range, "lowest and highest value tried, as a list of two").needed()}});
+}
+
+void add_profiles(Objects& out) {
+  out.push_back(
+      {"profile",
+       "name",
+       {Field("name", T::Name, "a profile of calibration/profiles").named_in("profiles").needed(),
+        Field("cpu_speed", T::Number, "divides all CPU costs of the named profile; 2 is a core twice as fast")
+            .between(0.01, 100)
+            .otherwise("1"),
+        Field("parameters", T::Costs, "single costs in place of the profile's, at `cpu_speed`")
+            .of("stated_cost")}});
+  const FieldDescriptor value =
+      Field("value", T::Duration, "duration per act, row, or byte").needed().between(0, no_limit);
+  const FieldDescriptor provenance = Field("provenance", T::Choice, "how the value came about")
+                                         .needed()
+                                         .one_of({"measured", "fitted", "literature", "guess"});
+  const FieldDescriptor source =
+      Field("source", T::Text, "where it comes from: a file, a thread, a mechanism").needed();
+  out.push_back({"cost", "value", {value, provenance, source}});
+  ObjectDescriptor stated{"stated_cost", "value", {value, provenance, source}};
+  stated.fields[1].required = false;
+  stated.fields[1].default_value = "guess";
+  stated.fields[2].required = false;
+  stated.fields[2].default_value = "stated by the scenario";
+  out.push_back(stated);
+  ObjectDescriptor ratio{"ratio", "value", {value, provenance, source}};
+  ratio.fields[0].type = T::Number;
+  ratio.fields[0].minimum = 0.01;
+  ratio.fields[0].maximum = 100;
+  ratio.fields[0].sentence = "speed relative to the extended profile's core";
+  out.push_back(ratio);
+  out.push_back(
+      {"profile_file",
+       "",
+       {Field("replisim_profile", T::Integer, "version of the profile file format; this one is 1")
+            .needed()
+            .between(1, 1),
+        Field("name", T::Text, "the profile's name, equal to the file's").needed(),
+        Field("extends", T::Name, "the profile that gives all values this one leaves out")
+            .named_in("profiles"),
+        Field("machine", T::Name, "the machine the costs belong to").named_in("machines").needed(),
+        Field("server_version", T::Version, "the PostgreSQL version they were measured with").needed(),
+        Field("cpu_speed", T::Object, "divides all inherited CPU costs; latencies stay as they are")
+            .of("ratio"),
+        Field("parameters", T::Costs, "costs by group and name, as this machine shows them").of("cost")}});
+}
+
+Objects build_objects() {
+  Objects out;
+  out.push_back(scenario_root());
+  add_hosts(out);
+  add_servers(out);
+  add_tables(out);
+  add_replication(out);
+  add_workload(out);
+  add_run(out);
+  add_profiles(out);
+  return out;
+}
+
+} // namespace
+
+const FieldDescriptor* ObjectDescriptor::find(std::string_view field) const {
+  const auto found = std::find_if(fields.begin(), fields.end(),
+                                  [field](const FieldDescriptor& f) { return f.name == field; });
+  return found == fields.end() ? nullptr : &*found;
+}
+
+const std::vector<ObjectDescriptor>& scenario_objects() {
+  static const Objects objects = build_objects();
+  return objects;
+}
+
+const ObjectDescriptor& object_of(std::string_view name) {
+  const auto& objects = scenario_objects();
+  const auto found = std::find_if(objects.begin(), objects.end(),
+                                  [name](const ObjectDescriptor& object) { return object.name == name; });
+  REPLISIM_REQUIRE(found != objects.end(), "no object '{}' in the format", name);
+  return *found;
+}
+
+} // namespace replisim

@@ -1,0 +1,121 @@
+// Everything nobody measured or stated, gathered for the report; and the identity of a scenario.
+#include "sim/scenario/field_path.hpp"
+#include "sim/scenario/library_files.hpp"
+#include "sim/scenario/scenario_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace replisim {
+
+namespace {
+
+std::string short_text(const Node& node) {
+  constexpr std::size_t longest = 80;
+  const std::string text = node.is_scalar() ? node.text : flow_text(node);
+  return text.size() <= longest ? text : text.substr(0, longest - 3) + "...";
+}
+
+/// The value at a path that the format knows and the file leaves out.
+std::string default_text(const KnownField& known) {
+  if (known.guc != nullptr)
+    return std::string(known.guc->default_value);
+  return known.field->default_value.empty() ? "default" : std::string(known.field->default_value);
+}
+
+/// Entries of a `guessed` map. A guess of a base file ends where a higher layer states the value itself.
+template <typename Accept>
+void add_stated(Building& building, const Node& root, const ObjectDescriptor& object,
+                const std::string& prefix, Accept accept) {
+  const Node* guessed = root.find("guessed");
+  if (guessed == nullptr or guessed->bad)
+    return;
+  for (const MapEntry& entry : guessed->entries) {
+    if (entry.value.bad)
+      continue;
+    std::string problem;
+    const auto path = parse_path(entry.key, problem);
+    const Node* node = path ? find_node(root, *path) : nullptr;
+    const auto known = path ? known_field(object, *path) : std::nullopt;
+    // An entry of a map exists only if somebody named it.
+    const bool named_entry =
+        node == nullptr and path and path->size() == 2 and known and known->guc == nullptr;
+    const bool parent_exists =
+        node != nullptr or (path and find_node(root, {path->begin(), path->end() - 1}) != nullptr);
+    if (not path or not known or not parent_exists or
+        (named_entry and known->field->name == path->front().key)) {
+      building.problems.add(entry.at, join_path("guessed", entry.key),
+                            path ? fmt::format("there is no field {}", entry.key) : problem);
+      continue;
+    }
+    if (node != nullptr and (node->bad or node->at.layer > entry.at.layer or not accept(*path)))
+      continue;
+    building.scenario.guesses.push_back(
+        {prefix + entry.key, node == nullptr ? default_text(*known) : short_text(*node), entry.value.text});
+  }
+}
+
+void add_machines(Building& building) {
+  const ObjectDescriptor& object = object_of("machine_file");
+  for (const auto& [host, tree] : building.machines) {
+    const Node& inline_fields = *find_entry(building.root, "hosts", host);
+    add_stated(building, tree, object, "hosts." + host + ".",
+               [&](const FieldPath& path) { return inline_fields.find(path.front().key) == nullptr; });
+  }
+}
+
+void add_links(Building& building) {
+  const Node* links = building.root.find("links");
+  if (links == nullptr)
+    return;
+  const FieldDescriptor& window = *object_of("link").find("window");
+  for (std::size_t i = 0; i < links->items.size(); ++i)
+    if (links->items[i].is_map() and links->items[i].find("window") == nullptr)
+      building.scenario.guesses.push_back({fmt::format("links[{}].window", i),
+                                           std::string(window.default_value),
+                                           "default: between Linux's initial and largest socket buffers"});
+}
+
+void add_costs(Building& building) {
+  const CostProfile& profile = building.scenario.profile;
+  for (const auto& [name, origin] : profile.origins) {
+    if (origin.provenance != Provenance::Guess)
+      continue;
+    const CostParameter* parameter = find_cost_parameter(name);
+    const std::string value = parameter == nullptr
+                                  ? fmt::format("{:g}", profile.cpu_speed)
+                                  : show_number(FieldType::Duration, effective_cost_s(profile, *parameter));
+    building.scenario.guesses.push_back({name, value, origin.source});
+  }
+}
+
+} // namespace
+
+void collect_guesses(Building& building) {
+  add_stated(building, building.root, object_of("scenario"), "", [](const FieldPath&) { return true; });
+  add_machines(building);
+  add_links(building);
+  add_costs(building);
+  std::sort(building.scenario.guesses.begin(), building.scenario.guesses.end());
+}
+
+std::string scenario_hash(const Building& building) {
+  Node tree = building.root;
+  tree.remove("sweep");
+  tree.remove("break_even");
+  std::string text = canonical_text(tree);
+  for (const auto& [host, machine] : building.machines)
+    text += "\n" + host + ": " + canonical_text(machine);
+  const CostProfile& profile = building.scenario.profile;
+  text += fmt::format("\n{} {:.17g}", profile.name, profile.cpu_speed);
+  for (const CostParameter& parameter : cost_parameters())
+    text += fmt::format("\n{} {:.17g}", parameter.name, profile.costs.*parameter.field);
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : text)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return fmt::format("{:016x}", hash);
+}
+
+} // namespace replisim

@@ -1,0 +1,106 @@
+// A scenario, loaded, checked and frozen: all that simulate() needs. Code behind the loader sees
+// only this; where a value came from (file, default, guess) is recorded beside it.
+#pragma once
+
+#include "models/cost_profile.hpp"
+#include "models/hardware.hpp"
+#include "models/settings.hpp"
+#include "models/table.hpp"
+#include "models/version.hpp"
+#include "models/workload.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace replisim {
+
+enum class Streaming { Off, On, Parallel };
+
+std::string to_string(Streaming streaming);
+
+struct Server {
+  std::string name;
+  std::string host;
+  Version version;
+  Settings settings;
+  /// A checkpoint completed between loading the initial rows and the workload: the first change of
+  /// each existing page logs the whole page (full_page_writes).
+  bool checkpoint_before_workload = false;
+};
+
+struct Publication {
+  std::string name;
+  std::string server;
+  std::vector<std::string> tables;
+};
+
+struct Subscription {
+  std::string name;
+  std::string server; ///< the subscriber
+  std::string publication;
+  Streaming streaming = Streaming::Off;
+  bool binary = false;
+};
+
+/// A value nobody measured or stated; reports list them all.
+struct Guess {
+  std::string path;  ///< field path or cost parameter name
+  std::string value; ///< as text
+  std::string reason;
+  auto operator<=>(const Guess&) const = default;
+};
+
+struct Observe {
+  double interval_s = 0.05; ///< distance of timeline samples
+};
+
+/// Background load: a process that wants a steady share of one core (a sampler, a backup).
+struct BackgroundLoad {
+  std::string name;
+  std::string host;
+  double cores = 0;
+};
+
+/// One axis of a sweep: a path and its values as YAML text, each with the label shown in results.
+struct SweepAxis {
+  std::string path;
+  std::vector<std::pair<std::string, std::string>> values; ///< label, YAML text
+};
+
+/// "At which value of `over` are the two settings of `path` equal in `metric`?", asked per sweep point.
+struct BreakEven {
+  std::string metric; ///< e.g. total_s
+  std::string path;   ///< e.g. subscriptions.s.streaming
+  std::string first;  ///< YAML text of the two values compared
+  std::string second;
+  std::string over; ///< path of a quantity, e.g. workload.batch.transaction[0].rolled_back
+  double low = 0;   ///< range searched (fractions for percentages)
+  double high = 1;
+  std::string over_unit = "%"; ///< unit values of `over` are written in: "%", "s", "B", or "" (a count)
+};
+
+struct Scenario {
+  std::string name;
+  std::string file;             ///< as given by the user
+  std::string hash;             ///< of the effective tree after extends and overrides (hex)
+  double time_resolution_s = 0; ///< 0: automatic, a fixed fraction of the estimated run time
+  CostProfile profile;
+  std::map<std::string, Machine> hosts; ///< by host name
+  std::map<std::string, Server> servers;
+  std::vector<Link> links;
+  std::map<std::string, Table> tables;
+  std::map<std::string, Publication> publications;
+  std::map<std::string, Subscription> subscriptions;
+  std::vector<BatchLoad> batches; ///< in order of name
+  std::vector<BackgroundLoad> background;
+  Observe observe;
+  std::vector<SweepAxis> sweep;
+  std::vector<BreakEven> break_even;
+  std::vector<Guess> guesses;
+  std::vector<std::string> warnings;
+};
+
+} // namespace replisim

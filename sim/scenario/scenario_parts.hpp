@@ -1,0 +1,62 @@
+// The parts of a Scenario, built one after the other from the checked tree.
+#pragma once
+
+#include "sim/scenario/fields.hpp"
+#include "sim/scenario/loader.hpp"
+#include "sim/scenario/problems.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace replisim {
+
+/// What all builders share.
+struct Building {
+  const Node& root; ///< checked, shorthands expanded
+  const Library& library;
+  Problems& problems;
+  Scenario& scenario;
+  std::map<std::string, Node> machines; ///< by host: the machine file with the host's own fields over it
+};
+
+/// One entry of a top-level map.
+struct NamedFields {
+  std::string name;
+  std::string path; ///< e.g. servers.pub
+  Fields fields;
+};
+
+/// The entries of a top-level ObjectMap in order of name, without those that are mistaken as a whole.
+std::vector<NamedFields> named_entries(const Node& root, const std::string& map);
+
+/// One entry; nullptr when there is none or it is mistaken as a whole.
+const Node* find_entry(const Node& root, const std::string& map, const std::string& name);
+
+/// The texts of a NameList field that carry no mistake.
+std::vector<std::string> names_in(const Fields& fields, std::string_view list);
+
+void build_profile(Building& building);
+void build_hosts(Building& building);
+void build_servers(Building& building);
+void build_links(Building& building);
+void build_run_options(Building& building);
+void build_tables(Building& building);
+void build_replication(Building& building);
+void build_workload(Building& building);
+
+/// Mistakes that no single field shows: what does not fit together.
+void check_contradictions(Building& building);
+
+/// Fills Scenario::guesses from `guessed`, from machine files, from profiles and from guessed defaults.
+void collect_guesses(Building& building);
+
+/// Sweep axes and break-even questions. `tree` is the effective tree before the check: every value is put
+/// into a copy of it and checked as if the file held it.
+void build_sweep(Building& building, const Node& tree);
+
+/// FNV-1a (64 bits, hex) over the effective scenario, its machines and its profile; the order of names and
+/// the questions asked about the scenario (`sweep`, `break_even`) do not count.
+std::string scenario_hash(const Building& building);
+
+} // namespace replisim

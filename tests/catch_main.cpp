@@ -1,0 +1,3 @@
+// The one file that compiles Catch2.
+#define CATCH_CONFIG_MAIN
+#include <catch2/catch.hpp>

@@ -1,0 +1,33 @@
+// A result with every field filled, and scenarios small enough to reason about by hand.
+#pragma once
+
+#include "sim/run/result.hpp"
+
+namespace replisim::test {
+
+inline RunResult sample_result() {
+  RunResult r;
+  r.scenario = "one big insert";
+  r.scenario_hash = "00ff00ff00ff00ff";
+  r.version = "0.1.0";
+  r.seed = 18446744073709551615ULL;
+  r.metrics = {{"total_s", 37.304},      {"spill_count", 1401}, {"spill_bytes", 92'000'000},
+               {"stream_count", 0},      {"third", 1.0 / 3},    {"cpu_pub.walsender_s", 2},
+               {"wal_bytes", 89'308'376}};
+  r.subscriptions = {{"s", {{"total_s", 0.1 + 0.2}}}};
+  r.stages = {{"walsender", {0.75, 0.25, 0}}, {"apply", {0.5, 0.125, 0.375}}};
+  r.bottleneck = "walsender";
+  r.bottleneck_reason = "it never waits for output";
+  r.transactions = {{"batch", 731, 5'000'000, 4'000'000, 0, 11.5, 12.25, 37.304, 20.5}};
+  r.warnings = {"a \"quoted\" warning"};
+  r.guesses = {{"hosts.db.machine", "seed1-host", "nobody said"}};
+  r.timeline = {{"t_s", "lag_bytes"}, {{0, 1}, {0.05, 1e300}, {0.1, -0.1}}};
+  r.fingerprint = 0xdeadbeefcafef00dULL;
+  r.events = 12345;
+  r.simulated_s = 37.5;
+  r.wall_s = 0.015;
+  r.engine_options = {{"network/model", "CM02"}};
+  return r;
+}
+
+} // namespace replisim::test

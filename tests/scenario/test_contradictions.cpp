@@ -1,0 +1,135 @@
+// What does not fit together although each field alone is right.
+#include "tests/scenario/scenario_files.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace replisim;
+using namespace replisim::test;
+
+TEST_CASE("a server does not subscribe to itself") {
+  CHECK(errors_of(replaced(sound, "{server: sub, publication: p}", "{server: pub, publication: p}")) ==
+        Lines{"10:46 subscriptions.s.publication: publication p is on pub too; a server cannot subscribe to "
+              "itself here"});
+}
+
+TEST_CASE("more rows than there are cannot be changed") {
+  const auto with = [](const std::string& steps) {
+    return errors_of(replaced(sound, "{insert: t, rows: 10}", steps));
+  };
+  CHECK(with("{delete: t, rows: 100}").empty());
+  CHECK(with("{delete: t, rows: 101}") ==
+        Lines{"11:60 workload.w.transaction[0].rows: delete of 101 rows, but t holds 100 at that point "
+              "(`tables.t.rows` says how many there are at the start)"});
+  CHECK(with("{insert: t, rows: 5}, {update: t, rows: 105}").empty());
+  CHECK(with("{delete: t, rows: 60}, {update: t, rows: 41}").size() == 1);
+  // Rows that were rolled back are not there, deleted ones are there again.
+  CHECK(with("{insert: t, rows: 10, rolled_back: 50%}, {delete: t, rows: 106}").size() == 1);
+  CHECK(with("{savepoint: x}, {delete: t, rows: 100}, {rollback_to: x}, {delete: t, rows: 100}").empty());
+  CHECK(with("{delete: t, rows: 100, rolled_back: 100%}, {delete: t, rows: 100}").empty());
+}
+
+TEST_CASE("rows are counted over all transactions, in order of time") {
+  const std::string two =
+      replaced(sound, "workload: {w: {server: pub, transaction: [{insert: t, rows: 10}]}}",
+               "workload:\n"
+               "  a: {server: pub, at: 2s, transaction: [{delete: t, rows: 101}]}\n"
+               "  b: {server: pub, at: 1s, transaction: [{insert: t, rows: 1}]}");
+  CHECK(errors_of(two).empty());
+  CHECK(errors_of(replaced(two, "at: 1s", "at: 3s")).size() == 1);
+}
+
+TEST_CASE("updates and deletes of a published table need a replica identity") {
+  const std::string keyless = replaced(sound, "primary_key: [a], ", "");
+  CHECK(errors_of(keyless).empty()); // inserts need none
+  const std::string deletes = replaced(keyless, "{insert: t,", "{delete: t,");
+  CHECK(
+      errors_of(deletes) ==
+      Lines{
+          "11:51 workload.w.transaction[0].delete: PostgreSQL refuses to delete rows of t: publication p "
+          "publishes it and it has no replica identity; give it a primary key or `replica_identity: full`"});
+  CHECK(errors_of(replaced(deletes, "rows: 100", "rows: 100, replica_identity: full")).empty());
+  CHECK(errors_of(replaced(replaced(sound, "{insert: t,", "{update: t,"), "rows: 100",
+                           "rows: 100, replica_identity: nothing"))
+            .size() == 1);
+}
+
+TEST_CASE("streaming needs versions that know it, on both sides") {
+  const auto with = [](const std::string& pub, const std::string& sub, const std::string& streaming) {
+    std::string text =
+        replaced(sound, "pub: {host: db, version: 17}", "pub: {host: db, version: " + pub + "}");
+    text = replaced(text, "sub: {host: db, version: 17}", "sub: {host: db, version: " + sub + "}");
+    return replaced(text, "publication: p}", "publication: p, streaming: " + streaming + "}");
+  };
+  CHECK(errors_of(with("16.0", "16.0", "parallel")).empty());
+  CHECK(
+      errors_of(with("15.3", "16.0", "parallel")) ==
+      Lines{
+          "10:60 subscriptions.s.streaming: parallel needs PostgreSQL 16 on both sides; pub is version 15.3 "
+          "(possible: off and on)"});
+  CHECK(errors_of(with("16.0", "15.3", "parallel")).size() == 1);
+  CHECK(errors_of(with("13.2", "17", "on")) ==
+        Lines{"10:60 subscriptions.s.streaming: on needs PostgreSQL 14 on both sides; pub is version 13.2 "
+              "(possible: off)"});
+  CHECK(errors_of(with("13.2", "13.2", "off")).empty());
+}
+
+TEST_CASE("servers on two hosts that replicate need a link") {
+  const std::string two = replaced(replaced(sound, "{db: lab-2core}", "{db: lab-2core, far: lab-2core}"),
+                                   "sub: {host: db", "sub: {host: far");
+  CHECK(errors_of(two) == Lines{"10:20 subscriptions.s: pub on host db and sub on host far replicate, but no "
+                                "link joins the hosts; add one to `links`"});
+  const std::string link = "links: [{between: [far, db], bandwidth: 1Gbps, latency: 20ms}]\n";
+  CHECK(errors_of(two + link).empty());
+  CHECK(errors_of(two + replaced(link, "far, db", "far, far")).size() == 1);
+  CHECK(errors_of(two + replaced(link, "far, db", "far, db, far")).size() >= 1);
+  CHECK(errors_of(two + replaced(link, "}]", "}, {between: [db, far], bandwidth: 1Gbps, latency: 1ms}]")) ==
+        Lines{"12:74 links[1].between: db and far are joined by an earlier link already"});
+}
+
+TEST_CASE("a workload runs where its changes are published") {
+  CHECK(
+      errors_of(replaced(sound, "{w: {server: pub", "{w: {server: sub")) ==
+      Lines{
+          "11:24 workload.w.server: no publication is on sub: nothing of this workload would be replicated"});
+  const std::string other = replaced(sound, "primary_key: [a], rows: 100}}",
+                                     "primary_key: [a], rows: 100}, u: {columns: {a: int4}}}");
+  CHECK(errors_of(replaced(other, "{insert: t,", "{insert: u,")) ==
+        Lines{"11:51 workload.w.transaction[0].insert: no publication of pub holds u; changes of unpublished "
+              "tables are not part of this version"});
+}
+
+TEST_CASE("publishers need wal_level logical, and binary needs version 14") {
+  CHECK(
+      errors_of(replaced(sound, "version: 17}", "version: 17, settings: {wal_level: replica}}")) ==
+      Lines{"6:54 servers.pub.settings.wal_level: pub has a publication, which needs wal_level logical, not "
+            "replica"});
+  CHECK(errors_of(replaced(sound, "version: 17}", "version: 17, settings: {wal_level: logical}}")).empty());
+  CHECK(errors_of(replaced(replaced(sound, "version: 17}", "version: 13.2}"), "publication: p}",
+                           "publication: p, binary: true}"))
+            .size() == 1);
+}
+
+TEST_CASE("chains of replication are refused") {
+  std::string text = replaced(sound, "publications: {p: {server: pub, tables: [t]}}",
+                              "publications: {p: {server: pub, tables: [t]}, q: {server: sub, tables: [t]}}");
+  text = replaced(text, "{s: {server: sub, publication: p}}",
+                  "{s: {server: sub, publication: p}, s2: {server: pub, publication: q}}");
+  const Lines found = errors_of(text);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].find("pub publishes t, which it receives itself") != std::string::npos);
+}
+
+TEST_CASE("settings that do nothing here are told in one warning") {
+  const Scenario scenario = load_text(
+      replaced(sound, "version: 17}",
+               "version: 17, settings: {autovacuum: off, shared_buffers: 1GB, wal_level: logical}}"));
+  REQUIRE(scenario.warnings.size() == 1);
+  CHECK(scenario.warnings[0] == "settings without effect on the simulation: autovacuum, shared_buffers");
+}
+
+TEST_CASE("rows that PostgreSQL would toast are told in a warning") {
+  CHECK(load_text(sound).warnings.empty());
+  const Scenario wide = load_text(replaced(sound, "b: text(32)", "b: text(1500), c: text(1500)"));
+  REQUIRE(wide.warnings.size() == 1);
+  CHECK(wide.warnings[0].find("rows of t take 3,0") == 0);
+}
