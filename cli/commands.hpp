@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,11 @@ struct Session {
   std::vector<std::string> command_line; ///< argv, for manifests
   ExitCode exit_code = ExitCode::Ok;
 };
+
+/// Options several subcommands have, declared in one place.
+void add_set_option(CLI::App& command, std::vector<std::string>& overrides, const std::string& help);
+void add_seed_option(CLI::App& command, std::uint64_t& seed);
+void add_jobs_option(CLI::App& command, int& jobs);
 
 void add_run(CLI::App& app, Session& session);
 void add_sweep(CLI::App& app, Session& session);

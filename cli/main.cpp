@@ -37,7 +37,20 @@ int complain(const std::string& text, ExitCode code) {
   return static_cast<int>(code);
 }
 
-/// What CLI11 says, with the nearest name for a mistyped subcommand or option.
+/// Names that could have been meant where an unknown word stands: options and subcommands.
+std::vector<std::string> known_names(const CLI::App& app) {
+  const CLI::App* command = &app;
+  for (const auto* sub : app.get_subcommands())
+    command = sub;
+  std::vector<std::string> known;
+  for (const auto* option : command->get_options())
+    known.push_back(option->get_name());
+  for (const auto* sub : command->get_subcommands([](const CLI::App*) { return true; }))
+    known.push_back(sub->get_name());
+  return known;
+}
+
+/// What CLI11 says; for an unknown word the nearest name instead.
 int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
   std::ostringstream out;
   std::ostringstream err;
@@ -45,23 +58,12 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
   cli::write_stdout(out.str());
   if (code == 0)
     return 0;
-  std::string text = err.str();
+  std::string text = error.what();
   const auto unknown = app.remaining(true);
-  if (not unknown.empty()) {
-    std::vector<std::string> known;
-    const CLI::App* command = &app;
-    for (const auto* sub : app.get_subcommands())
-      command = sub;
-    for (const auto* option : command->get_options())
-      known.push_back(option->get_name());
-    for (const auto* sub : command->get_subcommands([](const CLI::App*) { return true; }))
-      known.push_back(sub->get_name());
-    text = fmt::format("replisim does not know '{}'{}\n{}", unknown.front(),
-                       suggestion(unknown.front(), known), text);
-  }
-  while (text.ends_with('\n'))
-    text.pop_back();
-  return complain(text, ExitCode::Usage);
+  if (not unknown.empty())
+    text = fmt::format("replisim does not know '{}'{}", unknown.front(),
+                       suggestion(unknown.front(), known_names(app)));
+  return complain(text + "\nRun with --help for more information.", ExitCode::Usage);
 }
 
 int run_program(int argc, char** argv) {
@@ -71,11 +73,11 @@ int run_program(int argc, char** argv) {
       "replisim");
   app.set_version_flag("--version",
                        fmt::format("replisim {} (commit {})", program_version(), build_commit()));
-  app.footer(examples);
   app.require_subcommand(1);
   cli::add_run(app, session);
   cli::add_sweep(app, session);
   cli::add_validate(app, session);
+  app.footer(examples); // last: subcommands would inherit it
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

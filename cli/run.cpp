@@ -44,6 +44,8 @@ ExitCode run(const RunOptions& options, const Session& session) {
   if (options.replications > 1)
     pool.progress = terminal_progress("replications");
   const Replications replications = run_replications(scenario, options.seed, options.replications, pool);
+  if (replications.interrupted and pool.progress)
+    pool.progress(1, 1); // wipes the line that the interruption left
   if (not options.out.empty())
     write_run_folder(options.out, scenario, replications, provenance);
   write_stdout(rendered(options, scenario, replications));
@@ -56,23 +58,23 @@ void add_run(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("run", "Simulate a scenario and show what happened");
   const auto options = std::make_shared<RunOptions>();
   command->add_option("SCENARIO", options->scenario, "Scenario file (YAML)")->required();
-  command->add_option("--set", options->set, "path=value: change a field of the scenario; repeatable")
-      ->allow_extra_args(false)
-      ->type_name("PATH=VALUE");
-  command->add_option("--seed", options->seed, "Seed of all random choices")->capture_default_str();
+  add_set_option(*command, options->set, "path=value: change a field of the scenario; repeatable");
+  add_seed_option(*command, options->seed);
   command
       ->add_option("--replications", options->replications,
                    "Runs with seeds SEED, SEED+1, ...; reports means and 95 % intervals")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
-  command
-      ->add_option("--jobs", options->jobs, "Simulations at a time (default: the CPUs this process may use)")
-      ->check(CLI::Range(1, 1024));
+  add_jobs_option(*command, options->jobs);
   command->add_option("--out", options->out, "Folder for result.json, timeline.csv and manifest.json")
       ->type_name("DIR");
   command->add_option("--format", options->format, "What to print")
       ->check(CLI::IsMember({"table", "json", "csv"}))
       ->capture_default_str();
+  command->footer(R"(Example:
+  replisim run scenarios/published/streaming_insert.yaml \
+      --set servers.pub.settings.logical_decoding_work_mem=64MB --format json
+)");
   command->callback([options, &session] { session.exit_code = run(*options, session); });
 }
 

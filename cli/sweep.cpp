@@ -58,8 +58,10 @@ ExitCode sweep(const SweepOptions& options) {
       [&](const std::vector<Override>& all) { return load_scenario(options.scenario, all, library); },
       simulate};
   const Scenario base = engine.load(overrides);
-  const Sweep result =
-      run_sweep(base, overrides, vary, options.seed, engine, {options.jobs, terminal_progress("points")});
+  const auto progress = terminal_progress("points");
+  const Sweep result = run_sweep(base, overrides, vary, options.seed, engine, {options.jobs, progress});
+  if (result.interrupted and progress)
+    progress(1, 1); // wipes the line that the interruption left
   const std::string text = rendered(chosen_format(options), result);
   if (options.out.empty())
     write_stdout(text);
@@ -81,19 +83,18 @@ void add_sweep(CLI::App& app, Session& session) {
                    "path=v1,v2,...: an axis, instead of the scenario's one of that path; repeatable")
       ->allow_extra_args(false)
       ->type_name("PATH=VALUES");
-  command->add_option("--set", options->set, "path=value: change a field in all points; repeatable")
-      ->allow_extra_args(false)
-      ->type_name("PATH=VALUE");
-  command->add_option("--seed", options->seed, "Seed of all random choices")->capture_default_str();
-  command
-      ->add_option("--jobs", options->jobs, "Simulations at a time (default: the CPUs this process may use)")
-      ->check(CLI::Range(1, 1024));
+  add_set_option(*command, options->set, "path=value: change a field in all points; repeatable");
+  add_seed_option(*command, options->seed);
+  add_jobs_option(*command, options->jobs);
   command
       ->add_option("--out", options->out,
                    "File to write instead of standard output; .json and .csv choose the format")
       ->type_name("FILE");
   command->add_option("--format", options->format, "What to print (default: table)")
       ->check(CLI::IsMember({"table", "json", "csv"}));
+  command->footer(R"(Example:
+  replisim sweep scenarios/published/streaming_insert.yaml --vary subscriptions.s.streaming=off,parallel
+)");
   command->callback([options, &session] { session.exit_code = sweep(*options); });
 }
 

@@ -35,8 +35,11 @@ constexpr std::array rows = {
                   "One entry in a secondary index: the same INSERT with one more index, difference by rows."},
 
     CostParameter{"walsender.wal_read_byte", &C::wal_read_byte_s, per_byte, 0.1 * ns, 20 * ns,
-                  "Reading, checking and parsing one byte of WAL: CPU of a walsender over WAL of another "
-                  "database, by bytes."},
+                  "Reading and checking one byte of WAL: CPU of a walsender over WAL of another database, "
+                  "full-page images against none, by bytes."},
+    CostParameter{"walsender.wal_read_record", &C::wal_read_record_s, "s per record", 0.05 * us, 5 * us,
+                  "Finding, assembling and dispatching one WAL record of any kind: CPU of a walsender over "
+                  "WAL of another database, by records."},
     CostParameter{"walsender.decode_change", &C::decode_change_s, per_change, 0.05 * us, 10 * us,
                   "Decoding one row change and queueing it: decoding of a table outside the publication, "
                   "WAL reading taken off."},

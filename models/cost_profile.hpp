@@ -21,7 +21,8 @@ struct CostParameters {
   double backend_index_entry_s = 0; ///< each secondary index entry of an insert or update
 
   // Walsender: reading WAL and decoding.
-  double wal_read_byte_s = 0;  ///< read, CRC and parse, per WAL byte (all records, all databases)
+  double wal_read_byte_s = 0;   ///< read and CRC, per WAL byte (all records, all databases)
+  double wal_read_record_s = 0; ///< find, assemble, parse and dispatch one record of any kind
   double decode_change_s = 0;  ///< decode one row change and queue it in the reorder buffer
   double discard_change_s = 0; ///< free one queued change of an aborted (sub)transaction
   double spill_change_s = 0;   ///< serialise one change to the spill file (one write())

@@ -18,6 +18,9 @@ inline constexpr Bytes streamed_xid_bytes = 4; ///< added to each row message of
 
 /// The shared-memory queue between leader and parallel apply worker (applyparallelworker.c).
 inline constexpr Bytes ring_bytes = 16 * 1024 * 1024;
+/// What the leader finds of it on average when it is the faster one: the reader returns space only by
+/// quarters of the ring, so that a full ring drains to three quarters before the leader may go on.
+inline constexpr Bytes ring_window_bytes = ring_bytes - ring_bytes / 8;
 
 /// Bytes `messages` row messages with `body_bytes` in sum occupy in the ring: each entry is
 /// 8 + MAXALIGN(25 + body); uses the mean body, rounded up per entry.

@@ -131,4 +131,8 @@ Bytes abort_record_bytes() {
   return wal::max_align(24 + 2 + 8); // a subtransaction's abort carries the time alone
 }
 
+Bytes top_xid_bytes() {
+  return wal::max_align(1 + 4); // block id and xid (xloginsert.c, XLR_BLOCK_ID_TOPLEVEL_XID)
+}
+
 } // namespace replisim

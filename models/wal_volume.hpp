@@ -19,5 +19,7 @@ WalVolume statement_wal(const Table& table, Operation operation, Rows rows, bool
 
 Bytes commit_record_bytes();
 Bytes abort_record_bytes(); ///< of one subtransaction
+/// What a subtransaction's first record is longer by: the top-level xid (wal_level = logical).
+Bytes top_xid_bytes();
 
 } // namespace replisim

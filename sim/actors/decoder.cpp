@@ -10,7 +10,8 @@ Decoder::Decoder(Params params, const TransactionStatus& status)
 Decoder::Result Decoder::decode(const WalEntry& entry) {
   Result result;
   DecodeStep read;
-  read.cpu_s = static_cast<double>(entry.end - entry.start) * params_.costs->wal_read_byte_s;
+  read.cpu_s = static_cast<double>(entry.end - entry.start) * params_.costs->wal_read_byte_s +
+               static_cast<double>(entry.records) * params_.costs->wal_read_record_s;
   read.top = entry.top;
   read.lsn = entry.end;
   result.steps.push_back(read);

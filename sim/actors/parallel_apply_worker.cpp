@@ -6,7 +6,7 @@ namespace replisim {
 
 ParallelApplyWorker::ParallelApplyWorker(engine::World& world, const std::string& name,
                                          const CostParameters& costs, SubscriptionRecord& record)
-    : costs_(costs), record_(record), ring_(world, {name + " ring", protocol::ring_bytes, 0, 0}),
+    : costs_(costs), record_(record), ring_(world, {name + " ring", protocol::ring_window_bytes, 0, 0}),
       finished_(world, name) {}
 
 void ParallelApplyWorker::run(engine::Process& process) {

@@ -68,10 +68,14 @@ void PublisherBackend::execute(engine::Process& process, const StatementStep& st
     process.cpu(static_cast<double>(rows) * seconds);
     done += rows;
     const WalVolume after = statement_wal(table, statement.operation, done, params_.full_page_images);
+    const Xid known = savepoints_.empty() ? top_ : savepoints_.back().subxid;
     const Xid xid = current_xid();
-    wal_.insert(process, after.bytes - before.bytes,
-                {{}, {}, top_, xid, RowsWritten{&statement, &table, {first + done - rows, rows}}});
-    record().wal_bytes += after.bytes - before.bytes;
+    // A subtransaction's first record also carries the top-level xid.
+    const Bytes assignment = xid != top_ and not known.valid() ? top_xid_bytes() : 0;
+    WalEntry entry{{}, {}, top_, xid, after.records - before.records,
+                   RowsWritten{&statement, &table, {first + done - rows, rows}}};
+    wal_.insert(process, after.bytes - before.bytes + assignment, std::move(entry));
+    record().wal_bytes += after.bytes - before.bytes + assignment;
     record().rows_written += rows;
     before = after;
   }
@@ -88,7 +92,7 @@ void PublisherBackend::rollback_to(engine::Process& process, const std::string& 
     savepoints_.pop_back();
     if (undone.subxid.valid()) {
       status_.mark_aborted(undone.subxid);
-      wal_.insert(process, abort_record_bytes(), {{}, {}, top_, undone.subxid, SubtransactionAborted{}});
+      wal_.insert(process, abort_record_bytes(), {{}, {}, top_, undone.subxid, 1, SubtransactionAborted{}});
       record().wal_bytes += abort_record_bytes();
     }
     record().rows_rolled_back = record().rows_written - undone.rows_at_start;
@@ -99,7 +103,7 @@ void PublisherBackend::rollback_to(engine::Process& process, const std::string& 
 void PublisherBackend::commit(engine::Process& process) {
   if (top_.valid()) {
     const Lsn end =
-        wal_.insert(process, commit_record_bytes(), {{}, {}, top_, top_, Committed{params_.index}});
+        wal_.insert(process, commit_record_bytes(), {{}, {}, top_, top_, 1, Committed{params_.index}});
     record().wal_bytes += commit_record_bytes();
     if (params_.waits_for_flush)
       wal_.flush(process, end);

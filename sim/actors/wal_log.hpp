@@ -32,6 +32,7 @@ struct WalEntry {
   Lsn start, end;
   Xid top; ///< top-level transaction
   Xid xid; ///< the (sub)transaction that wrote it
+  std::int64_t records = 1; ///< WAL records it stands for, of all resource managers
   std::variant<RowsWritten, SubtransactionAborted, Committed> what;
 };
 

@@ -127,13 +127,18 @@ std::string place_text(const Scenario& scenario, const Server& publisher, const 
   return out;
 }
 
+/// A savepoint's name as SQL would write it.
+std::string identifier(const std::string& name) {
+  return name.find(' ') == std::string::npos ? name : "\"" + name + "\"";
+}
+
 std::string step_text(const TransactionStep& step) {
   if (const auto* statement = std::get_if<StatementStep>(&step))
     return fmt::format("{} {} {} rows", to_string(statement->operation), statement->table,
                        whole_text(static_cast<double>(statement->rows)));
   if (const auto* savepoint = std::get_if<SavepointStep>(&step))
-    return "savepoint " + savepoint->name;
-  return "rollback to " + std::get<RollbackToStep>(step).savepoint;
+    return "savepoint " + identifier(savepoint->name);
+  return "rollback to " + identifier(std::get<RollbackToStep>(step).savepoint);
 }
 
 void RunTable::pipeline_line(const Subscription& subscription) {
@@ -180,7 +185,7 @@ void RunTable::title() {
 }
 
 void RunTable::times() {
-  TextTable table({"Times", "", ""}, 1);
+  TextTable table({"", ""}, 1);
   bool any = false;
   for (const auto& time : key_times)
     if (const auto* interval = take(time.metric)) {
@@ -189,11 +194,11 @@ void RunTable::times() {
       any = true;
     }
   if (any)
-    out_ += "\n" + table.render(0);
+    out_ += "\nTimes\n" + table.render(0);
 }
 
 void RunTable::slot() {
-  TextTable table({"Slot, as in pg_stat_replication_slots", ""}, 1);
+  TextTable table({"", ""}, 1);
   std::vector<std::string_view> zero;
   bool any = false;
   for (const auto counter : slot_counters) {
@@ -211,13 +216,13 @@ void RunTable::slot() {
   }
   if (not any)
     return;
-  out_ += "\n" + table.render(0);
+  out_ += "\nSlot, as in pg_stat_replication_slots\n" + table.render(0);
   if (not zero.empty())
     out_ += wrapped("  zero: ", fmt::format("{}", fmt::join(zero, ", ")));
 }
 
 void RunTable::sizes() {
-  TextTable table({"Sizes", ""}, 1);
+  TextTable table({"", ""}, 1);
   bool any = false;
   for (const auto& [name, interval] : replications_.metrics)
     if (name.ends_with("_bytes") and take(name) != nullptr and
@@ -226,11 +231,11 @@ void RunTable::sizes() {
       any = true;
     }
   if (any)
-    out_ += "\n" + table.render(0);
+    out_ += "\nSizes\n" + table.render(0);
 }
 
 void RunTable::cpu() {
-  TextTable table({"CPU seconds", ""}, 1);
+  TextTable table({"", ""}, 1);
   bool any = false;
   const auto seconds = [](double value) { return fmt::format("{:.3f}", value); };
   for (const auto& [name, interval] : replications_.metrics)
@@ -239,12 +244,12 @@ void RunTable::cpu() {
       any = true;
     }
   if (any)
-    out_ += "\n" + table.render(0);
+    out_ += "\nCPU seconds\n" + table.render(0);
 }
 
 /// Whatever else the run measured; the shares of stages have their own section.
 void RunTable::others() {
-  TextTable table({"Other figures", ""}, 1);
+  TextTable table({"", ""}, 1);
   bool any = false;
   for (const auto& [name, interval] : replications_.metrics) {
     if (name.starts_with("busy_") or name.starts_with("blocked_") or name.starts_with("starved_") or
@@ -254,7 +259,7 @@ void RunTable::others() {
     any = true;
   }
   if (any)
-    out_ += "\n" + table.render(0);
+    out_ += "\nOther figures\n" + table.render(0);
 }
 
 void RunTable::subscriptions() {

@@ -19,7 +19,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::size_t header_line_columns = 16;
+constexpr std::size_t header_line_columns = 17;
 
 /// Columns after the axes, most important first: those that do not fit any more are left out.
 struct Column {
@@ -113,26 +113,25 @@ std::string error_section(const Sweep& sweep) {
   return out;
 }
 
-std::string labels_text(const std::vector<std::pair<std::string, std::string>>& labels) {
-  std::vector<std::string> parts;
-  for (const auto& [path, label] : labels)
-    parts.push_back(fmt::format("{} = {}", path.substr(path.find_last_of('.') + 1), label));
-  return fmt::format("{}", fmt::join(parts, ", "));
+std::string question_text(const BreakEven& q) {
+  return fmt::format("Break-even of {} between {} = {} and {}, over {}", q.metric, q.path, q.first, q.second,
+                     q.over);
 }
 
+/// Each question once, with a table of its answers.
 std::string break_even_section(const Sweep& sweep) {
   std::string out;
-  std::string title;
-  for (const auto& row : sweep.break_even) {
-    const auto& q = row.question;
-    const std::string own = fmt::format("Break-even of {} between {} = {} and {}, over {}:", q.metric, q.path,
-                                        q.first, q.second, q.over);
-    if (own != title)
-      out.append("\n").append(wrapped("", own));
-    title = own;
-    const std::string place = labels_text(row.labels);
-    const std::string answer = row.error.empty() ? row.verdict : "error: " + first_line(row.error);
-    out += wrapped("  ", place.empty() ? answer : place + ": " + answer);
+  const auto& rows = sweep.break_even;
+  for (std::size_t from = 0, to = 0; from < rows.size(); from = to) {
+    const std::string question = question_text(rows[from].question);
+    std::vector<std::string> header;
+    for (const auto& [path, label] : rows[from].labels)
+      header.push_back(axis_header(path));
+    TextTable table(header, header.size());
+    for (; to < rows.size() and question_text(rows[to].question) == question; ++to)
+      table.add_with_note(label_cells(rows[to].labels),
+                          rows[to].error.empty() ? rows[to].verdict : "error: " + first_line(rows[to].error));
+    out.append("\n").append(wrapped("", question)).append(table.render(2));
   }
   return out;
 }

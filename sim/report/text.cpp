@@ -173,9 +173,14 @@ std::string TextTable::line(const Row& row, const std::vector<std::size_t>& widt
 std::string TextTable::render(std::size_t indent) const {
   const auto w = widths();
   std::string out;
-  for (const auto* rows : {&header_, &rows_})
-    for (const auto& row : *rows)
+  const bool has_header = std::any_of(header_.begin(), header_.end(), [](const Row& row) {
+    return std::any_of(row.cells.begin(), row.cells.end(), [](const auto& cell) { return not cell.empty(); });
+  });
+  if (has_header)
+    for (const auto& row : header_)
       out += line(row, w, indent);
+  for (const auto& row : rows_)
+    out += line(row, w, indent);
   return out;
 }
 

@@ -34,7 +34,7 @@ std::string setting_size(double bytes);   ///< as postgresql.conf writes it: "64
 std::string whole_text(double value);     ///< "5,000,000"; with a fraction where there is one
 
 /// Columns aligned by their widest cell: the first `left_columns` to the left, the others to the right.
-/// Header cells may have several lines, separated by '\n'.
+/// Header cells may have several lines, separated by '\n'; a header of empty cells is not printed.
 class TextTable {
 public:
   TextTable(std::vector<std::string> header, std::size_t left_columns);

@@ -39,8 +39,8 @@ struct Query {
 class BreakEvenFinder {
 public:
   BreakEvenFinder(const BreakEven& question, const std::vector<Override>& overrides, std::uint64_t seed,
-                  const SweepEngine& engine, int jobs)
-      : question_(question), overrides_(overrides), seed_(seed), engine_(engine), jobs_(jobs) {}
+                  const SweepEngine& engine, const PoolOptions& options)
+      : question_(question), overrides_(overrides), seed_(seed), engine_(engine), options_(options) {}
 
   std::vector<BreakEvenRow> run(const std::vector<SweepAxis>& axes) {
     for (auto& point : sweep_points(break_even_axes(question_, axes))) {
@@ -75,7 +75,7 @@ private:
   const std::vector<Override>& overrides_;
   std::uint64_t seed_;
   const SweepEngine& engine_;
-  int jobs_;
+  const PoolOptions& options_;
   std::vector<Search> searches_;
 };
 
@@ -95,7 +95,7 @@ std::vector<double> BreakEvenFinder::differences(const std::vector<Query>& queri
     points.push_back(overrides_at(query, question_.first));
     points.push_back(overrides_at(query, question_.second));
   }
-  const auto outcomes = run_points(points, engine_, seed_, {jobs_, {}});
+  const auto outcomes = run_points(points, engine_, seed_, options_);
   const auto metric = [&](std::size_t i, BreakEvenRow& row) {
     const auto& outcome = outcomes[i];
     if (not outcome.result) {
@@ -222,8 +222,8 @@ std::string over_text(const BreakEven& question, double value) {
 
 std::vector<BreakEvenRow> find_break_even(const BreakEven& question, const std::vector<SweepAxis>& axes,
                                           const std::vector<Override>& overrides, std::uint64_t seed,
-                                          const SweepEngine& engine, int jobs) {
-  return BreakEvenFinder(question, overrides, seed, engine, jobs).run(axes);
+                                          const SweepEngine& engine, const PoolOptions& options) {
+  return BreakEvenFinder(question, overrides, seed, engine, options).run(axes);
 }
 
 } // namespace replisim

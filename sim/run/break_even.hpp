@@ -21,6 +21,6 @@ std::string over_text(const BreakEven& question, double value);
 /// bisection to 0.1 % of the range and interpolated linearly within that.
 std::vector<BreakEvenRow> find_break_even(const BreakEven& question, const std::vector<SweepAxis>& axes,
                                           const std::vector<Override>& overrides, std::uint64_t seed,
-                                          const SweepEngine& engine, int jobs);
+                                          const SweepEngine& engine, const PoolOptions& options);
 
 } // namespace replisim

@@ -197,7 +197,7 @@ Sweep run_sweep(const Scenario& base, const std::vector<Override>& overrides,
     sweep.rows[i].outcome = std::move(outcomes[i]);
   for (const auto& question : base.break_even)
     if (not InterruptScope::interrupted())
-      for (auto& row : find_break_even(question, sweep.axes, overrides, seed, engine, options.jobs))
+      for (auto& row : find_break_even(question, sweep.axes, overrides, seed, engine, options))
         sweep.break_even.push_back(std::move(row));
   sweep.interrupted = InterruptScope::interrupted();
   return sweep;

@@ -228,7 +228,7 @@ private:
     step.table = fields.text(verb);
     step.rows = fields.integer("rows");
     const auto table = building_.scenario.tables.find(step.table);
-    if (usable and table != building_.scenario.tables.end())
+    if (verb == "update" and usable and table != building_.scenario.tables.end())
       add_assignments(step, fields, table->second, path);
     split(step, fields.number("rolled_back"));
   }

@@ -155,7 +155,9 @@ private:
     if (publisher.host == subscriber.host or (links != nullptr and links->bad))
       return;
     const auto has_mistake = [](const Node& link) {
-      return link.bad or Fields(link, object_of("link")).given("between") == nullptr;
+      const Node* between = link.bad ? nullptr : Fields(link, object_of("link")).given("between");
+      return between == nullptr or std::any_of(between->items.begin(), between->items.end(),
+                                               [](const Node& end) { return end.bad; });
     };
     if (links != nullptr and std::any_of(links->items.begin(), links->items.end(), has_mistake))
       return;

@@ -84,7 +84,7 @@ std::string put_node(Node& root, const FieldPath& path, const Node& value, const
       node->kind = Node::Kind::Map;
       node->at = key_at;
     }
-    if (node->find(step.key) == nullptr) {
+    if (node->find(step.key) == nullptr or &step == &path.back()) {
       Node fresh;
       fresh.at = key_at;
       node->put(step.key, std::move(fresh), key_at);
@@ -134,7 +134,7 @@ std::optional<KnownField> known_field(const ObjectDescriptor& root, const FieldP
       const GucDescriptor* guc = find_guc(step.key);
       if (guc == nullptr or &step != &path.back())
         return std::nullopt;
-      return KnownField{place.field, guc};
+      return KnownField{place.field, guc, false};
     } else if (type == FieldType::Costs and not step.is_index()) {
       group += (group.empty() ? "" : ".") + step.key;
       if (find_cost_parameter(group) != nullptr)
@@ -143,7 +143,21 @@ std::optional<KnownField> known_field(const ObjectDescriptor& root, const FieldP
       return std::nullopt;
     }
   }
-  return KnownField{place.field, nullptr};
+  return KnownField{place.field, nullptr, place.inside};
+}
+
+bool has_field(const ObjectDescriptor& object, const Node& root, const FieldPath& path) {
+  if (not known_field(object, path))
+    return false;
+  for (auto step = path.begin() + 1; step < path.end(); ++step) {
+    if (find_node(root, {path.begin(), step + 1}) != nullptr)
+      continue;
+    const auto container = known_field(object, {path.begin(), step});
+    const FieldType type = container->field->type;
+    if ((type == FieldType::ObjectMap or type == FieldType::ObjectList) and not container->is_entry)
+      return false;
+  }
+  return true;
 }
 
 } // namespace replisim

@@ -36,8 +36,13 @@ std::string put_node(Node& root, const FieldPath& path, const Node& value, const
 struct KnownField {
   const FieldDescriptor* field = nullptr;
   const GucDescriptor* guc = nullptr; ///< a PostgreSQL setting; `field` is then the `settings` field
+  bool is_entry = false;              ///< one entry of a map or list of objects; `field` is the map or list
 };
 
 std::optional<KnownField> known_field(const ObjectDescriptor& root, const FieldPath& path);
+
+/// True when `path` leads to a value of the file or to a field that has one by default. Entries of maps and
+/// lists exist only if somebody wrote them.
+bool has_field(const ObjectDescriptor& object, const Node& root, const FieldPath& path);
 
 } // namespace replisim

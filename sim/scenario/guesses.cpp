@@ -39,13 +39,7 @@ void add_stated(Building& building, const Node& root, const ObjectDescriptor& ob
     const auto path = parse_path(entry.key, problem);
     const Node* node = path ? find_node(root, *path) : nullptr;
     const auto known = path ? known_field(object, *path) : std::nullopt;
-    // An entry of a map exists only if somebody named it.
-    const bool named_entry =
-        node == nullptr and path and path->size() == 2 and known and known->guc == nullptr;
-    const bool parent_exists =
-        node != nullptr or (path and find_node(root, {path->begin(), path->end() - 1}) != nullptr);
-    if (not path or not known or not parent_exists or
-        (named_entry and known->field->name == path->front().key)) {
+    if (not path or not has_field(object, root, *path)) {
       building.problems.add(entry.at, join_path("guessed", entry.key),
                             path ? fmt::format("there is no field {}", entry.key) : problem);
       continue;

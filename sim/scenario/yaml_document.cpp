@@ -159,6 +159,15 @@ private:
   Node root_;
 };
 
+/// yaml-cpp's two commonest complaints, in words for somebody who looks at the file.
+std::string syntax_problem(const std::string& complaint) {
+  if (complaint == "end of map flow not found")
+    return "a map opened with '{' is not closed up to here; is a comma, a quote or a '}' missing?";
+  if (complaint == "end of sequence flow not found")
+    return "a list opened with '[' is not closed up to here; is a comma, a quote or a ']' missing?";
+  return complaint;
+}
+
 Position at_byte(const std::string& text, std::size_t offset, Position origin) {
   if (origin.layer == override_layer)
     return origin;
@@ -203,11 +212,8 @@ bool is_plain_text(const std::string& text, const Position& origin, Problems& pr
       return false;
     }
     if (c == '\t' and only_spaces_so_far) {
-      const std::size_t next = text.find_first_not_of(" \t\r", i);
-      if (next != std::string::npos and text[next] != '\n' and text[next] != '#') {
-        problems.add(at_byte(text, i, origin), "", "a tab is used as indentation; YAML wants spaces");
-        return false;
-      }
+      problems.add(at_byte(text, i, origin), "", "a tab is used as indentation; YAML wants spaces");
+      return false;
     }
     only_spaces_so_far = c == '\n' or (only_spaces_so_far and c == ' ');
     i += length;
@@ -247,7 +253,7 @@ std::optional<Node> parse_yaml(const std::string& text, const Position& origin, 
   } catch (const Stop& stop) {
     report(stop.mark, stop.message);
   } catch (const YAML::Exception& error) {
-    report(error.mark, "not valid YAML: " + error.msg);
+    report(error.mark, "not valid YAML: " + syntax_problem(error.msg));
   }
   return std::nullopt;
 }

@@ -59,6 +59,11 @@ double linear(const std::string& setting, double share, double) {
   return setting == "off" ? 70 * (1 - share) : 40 - 10 * share;
 }
 
+std::vector<BreakEvenRow> ask(const BreakEven& what, const std::vector<SweepAxis>& axes,
+                              const std::vector<Override>& overrides, const SweepEngine& engine, int jobs) {
+  return find_break_even(what, axes, overrides, 1, engine, {jobs, {}});
+}
+
 } // namespace
 
 TEST_CASE("values are written in the question's unit") {
@@ -86,7 +91,7 @@ TEST_CASE("the question is asked for the axes it does not itself use") {
 }
 
 TEST_CASE("two lines cross where they cross") {
-  const auto rows = find_break_even(question(), {}, {}, 1, analytic(linear), 1);
+  const auto rows = ask(question(), {}, {}, analytic(linear), 1);
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].value.value() == Approx(0.5).margin(1e-6));
   CHECK(rows[0].crossings == 1);
@@ -95,22 +100,22 @@ TEST_CASE("two lines cross where they cross") {
 
 TEST_CASE("a crossing off the grid is found to 0.1 % of the range") {
   // off: 70 (1 - x); parallel: 45 - 8 x, where 25 = 62 x
-  const auto rows = find_break_even(
-      question(), {}, {}, 1,
-      analytic([](const std::string& s, double x, double) { return s == "off" ? 70 * (1 - x) : 45 - 8 * x; }),
-      2);
+  const auto rows = ask(question(), {}, {}, analytic([](const std::string& s, double x, double) {
+                          return s == "off" ? 70 * (1 - x) : 45 - 8 * x;
+                        }),
+                        2);
   CHECK(rows[0].value.value() == Approx(25.0 / 62).margin(1e-3));
   // a curve, not a line: 1 against 2 x^2, at sqrt(1/2)
-  const auto curved = find_break_even(
-      question(), {}, {}, 1,
-      analytic([](const std::string& s, double x, double) { return s == "off" ? 1 : 2 * x * x; }), 2);
+  const auto curved =
+      ask(question(), {}, {},
+          analytic([](const std::string& s, double x, double) { return s == "off" ? 1 : 2 * x * x; }), 2);
   CHECK(curved[0].value.value() == Approx(0.70710678).margin(1e-3));
 }
 
 TEST_CASE("one answer per combination of the other axes") {
-  const auto rows = find_break_even(
-      question(), {axis("mem", {"10", "50"}), axis("subscriptions.s.streaming", {"off", "on"})}, {}, 1,
-      analytic([](const std::string& s, double x, double mem) { return s == "off" ? 100 * x : mem; }), 2);
+  const auto rows =
+      ask(question(), {axis("mem", {"10", "50"}), axis("subscriptions.s.streaming", {"off", "on"})}, {},
+          analytic([](const std::string& s, double x, double mem) { return s == "off" ? 100 * x : mem; }), 2);
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].labels == std::vector<std::pair<std::string, std::string>>{{"mem", "10"}});
   CHECK(rows[0].value.value() == Approx(0.1).margin(1e-3));
@@ -118,27 +123,26 @@ TEST_CASE("one answer per combination of the other axes") {
 }
 
 TEST_CASE("without a change of sides the answer is none, and says who wins") {
-  const auto first = find_break_even(
-      question(), {}, {}, 1,
-      analytic([](const std::string& s, double, double) { return s == "off" ? 1.0 : 2.0; }), 1);
+  const auto first =
+      ask(question(), {}, {},
+          analytic([](const std::string& s, double, double) { return s == "off" ? 1.0 : 2.0; }), 1);
   CHECK_FALSE(first[0].value.has_value());
   CHECK(first[0].verdict == "none: off is always faster");
-  const auto second = find_break_even(
-      question(), {}, {}, 1,
-      analytic([](const std::string& s, double, double) { return s == "off" ? 2.0 : 1.0; }), 1);
+  const auto second =
+      ask(question(), {}, {},
+          analytic([](const std::string& s, double, double) { return s == "off" ? 2.0 : 1.0; }), 1);
   CHECK(second[0].verdict == "none: parallel is always faster");
-  const auto equal = find_break_even(question(), {}, {}, 1,
-                                     analytic([](const std::string&, double, double) { return 1.0; }), 1);
+  const auto equal =
+      ask(question(), {}, {}, analytic([](const std::string&, double, double) { return 1.0; }), 1);
   CHECK(equal[0].verdict == "none: both are equal everywhere");
 }
 
 TEST_CASE("more than one change of sides is said") {
   // parallel wins only between 0.3 and 0.6
-  const auto rows =
-      find_break_even(question(), {}, {}, 1, analytic([](const std::string& s, double x, double) {
-                        return s == "off" ? 0.0 : (x - 0.3) * (x - 0.6);
-                      }),
-                      1);
+  const auto rows = ask(question(), {}, {}, analytic([](const std::string& s, double x, double) {
+                          return s == "off" ? 0.0 : (x - 0.3) * (x - 0.6);
+                        }),
+                        1);
   CHECK(rows[0].crossings == 2);
   CHECK(rows[0].value.value() == Approx(0.3).margin(1e-3));
   CHECK_THAT(rows[0].verdict, Catch::Contains("the first of 2 changes"));
@@ -147,10 +151,10 @@ TEST_CASE("more than one change of sides is said") {
 TEST_CASE("failures and unknown metrics are errors of the row") {
   BreakEven wrong = question();
   wrong.metric = "total";
-  const auto rows = find_break_even(wrong, {}, {}, 1, analytic(linear), 1);
+  const auto rows = ask(wrong, {}, {}, analytic(linear), 1);
   CHECK(rows[0].error == "the run reports no metric 'total'");
   CHECK_FALSE(rows[0].value.has_value());
-  const auto refused = find_break_even(question(), {}, {{"nonsense", "1"}}, 1, analytic(linear), 1);
+  const auto refused = ask(question(), {}, {{"nonsense", "1"}}, analytic(linear), 1);
   CHECK(refused[0].error == "unexpected override nonsense");
 }
 

@@ -8,7 +8,7 @@ using namespace replisim::test;
 
 TEST_CASE("a server does not subscribe to itself") {
   CHECK(errors_of(replaced(sound, "{server: sub, publication: p}", "{server: pub, publication: p}")) ==
-        Lines{"10:46 subscriptions.s.publication: publication p is on pub too; a server cannot subscribe to "
+        Lines{"10:47 subscriptions.s.publication: publication p is on pub too; a server cannot subscribe to "
               "itself here"});
 }
 
@@ -18,7 +18,7 @@ TEST_CASE("more rows than there are cannot be changed") {
   };
   CHECK(with("{delete: t, rows: 100}").empty());
   CHECK(with("{delete: t, rows: 101}") ==
-        Lines{"11:60 workload.w.transaction[0].rows: delete of 101 rows, but t holds 100 at that point "
+        Lines{"11:61 workload.w.transaction[0].rows: delete of 101 rows, but t holds 100 at that point "
               "(`tables.t.rows` says how many there are at the start)"});
   CHECK(with("{insert: t, rows: 5}, {update: t, rows: 105}").empty());
   CHECK(with("{delete: t, rows: 60}, {update: t, rows: 41}").size() == 1);
@@ -45,7 +45,7 @@ TEST_CASE("updates and deletes of a published table need a replica identity") {
   CHECK(
       errors_of(deletes) ==
       Lines{
-          "11:51 workload.w.transaction[0].delete: PostgreSQL refuses to delete rows of t: publication p "
+          "11:52 workload.w.transaction[0].delete: PostgreSQL refuses to delete rows of t: publication p "
           "publishes it and it has no replica identity; give it a primary key or `replica_identity: full`"});
   CHECK(errors_of(replaced(deletes, "rows: 100", "rows: 100, replica_identity: full")).empty());
   CHECK(errors_of(replaced(replaced(sound, "{insert: t,", "{update: t,"), "rows: 100",
@@ -64,11 +64,11 @@ TEST_CASE("streaming needs versions that know it, on both sides") {
   CHECK(
       errors_of(with("15.3", "16.0", "parallel")) ==
       Lines{
-          "10:60 subscriptions.s.streaming: parallel needs PostgreSQL 16 on both sides; pub is version 15.3 "
+          "10:61 subscriptions.s.streaming: parallel needs PostgreSQL 16 on both sides; pub is version 15.3 "
           "(possible: off and on)"});
   CHECK(errors_of(with("16.0", "15.3", "parallel")).size() == 1);
   CHECK(errors_of(with("13.2", "17", "on")) ==
-        Lines{"10:60 subscriptions.s.streaming: on needs PostgreSQL 14 on both sides; pub is version 13.2 "
+        Lines{"10:61 subscriptions.s.streaming: on needs PostgreSQL 14 on both sides; pub is version 13.2 "
               "(possible: off)"});
   CHECK(errors_of(with("13.2", "13.2", "off")).empty());
 }
@@ -94,7 +94,7 @@ TEST_CASE("a workload runs where its changes are published") {
   const std::string other = replaced(sound, "primary_key: [a], rows: 100}}",
                                      "primary_key: [a], rows: 100}, u: {columns: {a: int4}}}");
   CHECK(errors_of(replaced(other, "{insert: t,", "{insert: u,")) ==
-        Lines{"11:51 workload.w.transaction[0].insert: no publication of pub holds u; changes of unpublished "
+        Lines{"11:52 workload.w.transaction[0].insert: no publication of pub holds u; changes of unpublished "
               "tables are not part of this version"});
 }
 

@@ -60,7 +60,7 @@ TEST_CASE("what is missing is named with what it is for") {
         Lines{"6:8 servers.pub.version: `version` is missing: PostgreSQL version, 17 or 17.4; a major means "
               "its latest minor"});
   CHECK(errors_of(replaced(sound, "rows: 10}]", "}]")) ==
-        Lines{"11:42 workload.w.transaction[0].rows: `rows` is missing: how many rows the insert changes"});
+        Lines{"11:43 workload.w.transaction[0].rows: `rows` is missing: how many rows the insert changes"});
 }
 
 TEST_CASE("the wrong kind of value says what stands there and what is wanted") {
@@ -84,9 +84,9 @@ TEST_CASE("empty lists and maps are errors where something must be there") {
 
 TEST_CASE("a name that leads nowhere suggests the nearest one") {
   CHECK(errors_of(replaced(sound, "publication: p}", "publication: pp}")) ==
-        Lines{"10:46 subscriptions.s.publication: unknown publication 'pp' (did you mean 'p'?)"});
+        Lines{"10:47 subscriptions.s.publication: unknown publication 'pp' (did you mean 'p'?)"});
   CHECK(errors_of(replaced(sound, "{insert: t,", "{insert: orders,")) ==
-        Lines{"11:51 workload.w.transaction[0].insert: unknown table 'orders' (allowed: t)"});
+        Lines{"11:52 workload.w.transaction[0].insert: unknown table 'orders' (allowed: t)"});
   CHECK(errors_of(replaced(sound, "{host: db,", "{host: dc,")) ==
         Lines{"6:15 servers.pub.host: unknown host 'dc' (did you mean 'db'?)"});
   CHECK(errors_of(replaced(sound, "profile: lab-2core", "profile: lab-2cor")) ==
@@ -133,13 +133,13 @@ TEST_CASE("columns and keys") {
         Lines{"8:27 tables.t.columns.a.type: 'int4(4)': int4 has a fixed width; leave the parentheses out"});
   CHECK(with("columns: {a: int4, b: 'numeric(10,2)'}, primary_key: [a]").size() == 1);
   CHECK(with("columns: {a: int4}, primary_key: [a, c]") ==
-        Lines{"8:51 tables.t.primary_key[1]: table t has no column 'c' (did you mean 'a'?)"});
+        Lines{"8:51 tables.t.primary_key[1]: table t has no column 'c' (allowed: a)"});
   CHECK(with("columns: {a: int4}, primary_key: [a, a]") ==
         Lines{"8:51 tables.t.primary_key[1]: 'a' is named twice"});
   CHECK(
       with("columns: {a: {type: text(5), value: sequence}}, primary_key: [a]") ==
       Lines{
-          "8:48 tables.t.columns.a.value: column a holds no integers; only `typical` describes its values"});
+          "8:50 tables.t.columns.a.value: column a holds no integers; only `typical` describes its values"});
 }
 
 TEST_CASE("steps of a transaction") {
@@ -150,24 +150,24 @@ TEST_CASE("steps of a transaction") {
   CHECK(with("{savepoint: one}, {rollback_to: on}") ==
         Lines{"11:75 workload.w.transaction[1].rollback_to: unknown savepoint 'on' (did you mean 'one'?)"});
   CHECK(with("{rollback_to: x}") ==
-        Lines{"11:56 workload.w.transaction[0].rollback_to: unknown savepoint 'x'; "
+        Lines{"11:57 workload.w.transaction[0].rollback_to: unknown savepoint 'x'; "
               "no savepoint is open here"});
   // Rolling back to the first savepoint ends the second one.
   CHECK(with("{savepoint: x}, {savepoint: y}, {rollback_to: x}, {rollback_to: y}").size() == 1);
   CHECK(
       with("{insert: t, delete: t, rows: 1}") ==
       Lines{
-          "11:42 workload.w.transaction[0]: insert and delete stand in one step; each is a step of its own"});
-  CHECK(with("{rows: 1}") == Lines{"11:42 workload.w.transaction[0]: says nothing to do; a step is one of "
+          "11:43 workload.w.transaction[0]: insert and delete stand in one step; each is a step of its own"});
+  CHECK(with("{rows: 1}") == Lines{"11:43 workload.w.transaction[0]: says nothing to do; a step is one of "
                                    "insert, update, delete, savepoint and rollback_to"});
   CHECK(with("{insert: t, rows: 1, set: {b: 1}}").size() == 1);
   CHECK(with("{savepoint: x, rows: 1}") ==
-        Lines{"11:63 workload.w.transaction[0].rows: `rows` does not go with savepoint"});
+        Lines{"11:64 workload.w.transaction[0].rows: `rows` does not go with savepoint"});
   CHECK(with("{update: t, rows: 1, set: {c: 1}}") ==
-        Lines{"11:69 workload.w.transaction[0].set.c: table t has no column 'c' (did you mean 'a'?)"});
+        Lines{"11:70 workload.w.transaction[0].set.c: table t has no column 'c' (allowed: a, b)"});
   CHECK(
       with("{update: t, rows: 1, set: {b: 1}}") ==
-      Lines{"11:72 workload.w.transaction[0].set.b: column b holds no integers; only `typical` describes its "
+      Lines{"11:73 workload.w.transaction[0].set.b: column b holds no integers; only `typical` describes its "
             "values"});
   CHECK(with("{update: t, rows: 1, set: {a: 1}}").size() == 1);
 }

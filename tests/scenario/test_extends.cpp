@@ -72,15 +72,16 @@ TEST_CASE("a base that is missing or no scenario is named") {
 
 TEST_CASE("a guess ends where the extending file or an override states the value") {
   const Folder folder;
-  folder.write("base.yaml",
-               sound + "guessed:\n  servers.pub.version: not stated\n  hosts.db.machine: not stated\n"
-                       "  servers.sub.settings: not stated\n");
+  folder.write(
+      "base.yaml",
+      sound + "guessed:\n  servers.pub.version: the mail is silent\n  hosts.db.machine: the mail is silent\n"
+              "  servers.sub.settings: the mail is silent\n");
   const auto file =
       folder.write("child.yaml", "replisim: 1\nextends: base.yaml\nservers: {pub: {version: 16}}\n");
   const auto paths = [&](const std::vector<Override>& overrides) {
     Lines out;
     for (const Guess& guess : load_scenario(file, overrides, shipped_library()).guesses)
-      if (guess.reason == "not stated")
+      if (guess.reason == "the mail is silent")
         out.push_back(guess.path + "=" + guess.value);
     return out;
   };
@@ -88,9 +89,20 @@ TEST_CASE("a guess ends where the extending file or an override states the value
   CHECK(paths({{"hosts.db", "seed1-host"}}) == Lines{"servers.sub.settings=default"});
 }
 
+TEST_CASE("a guess may name a default, through what the file leaves out") {
+  const Scenario scenario =
+      load_text(sound + "guessed: {servers.pub.settings.shared_buffers: why, observe.interval: why}\n");
+  const Guess observe{"observe.interval", "50ms", "why"};
+  const Guess setting{"servers.pub.settings.shared_buffers", "128MB", "why"};
+  CHECK(std::count(scenario.guesses.begin(), scenario.guesses.end(), observe) == 1);
+  CHECK(std::count(scenario.guesses.begin(), scenario.guesses.end(), setting) == 1);
+  CHECK(errors_of(sound + "guessed: {\"links[0].window\": why}\n") ==
+        Lines{"12:11 guessed.links[0].window: there is no field links[0].window"});
+}
+
 TEST_CASE("a guess about a field that does not exist is an error") {
   CHECK(errors_of(sound + "guessed: {servers.pub.versoin: why, hosts.dc: why, servers.xx.version: why}\n") ==
         Lines{"12:11 guessed.servers.pub.versoin: there is no field servers.pub.versoin",
-              "12:36 guessed.hosts.dc: there is no field hosts.dc",
-              "12:51 guessed.servers.xx.version: there is no field servers.xx.version"});
+              "12:37 guessed.hosts.dc: there is no field hosts.dc",
+              "12:52 guessed.servers.xx.version: there is no field servers.xx.version"});
 }

@@ -1,0 +1,85 @@
+// `replisim validate` from outside: exit codes, what it prints, and that `run` agrees with its cells.
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstdio>
+#include <string>
+#include <sys/wait.h>
+
+namespace {
+
+struct Outcome {
+  int exit_code = -1;
+  std::string output; ///< standard output and standard error
+};
+
+Outcome replisim(const std::string& arguments) {
+  const std::string command = "'" REPLISIM_PROGRAM "' " + arguments + " 2>&1";
+  std::FILE* pipe = popen(command.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  Outcome outcome;
+  std::array<char, 4096> buffer{};
+  for (std::size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+    outcome.output.append(buffer.data(), n);
+  const int status = pclose(pipe);
+  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+// Few rows: quick, and far enough from the measured times to be short of every bar.
+const std::string few_rows = "--set 'workload.batch.transaction[0].rows=2000' ";
+
+} // namespace
+
+TEST_CASE("without a suite, validate lists them") {
+  const Outcome outcome = replisim("validate");
+  CHECK(outcome.exit_code == 0);
+  CHECK_THAT(outcome.output, Catch::Contains("seed-streaming") && Catch::Contains("lab-counters") &&
+                                 Catch::Contains("lab-streaming"));
+  CHECK(nlohmann::json::parse(replisim("validate --format json").output)["suites"].size() == 3);
+}
+
+TEST_CASE("mistakes on the command line get a sentence and exit code 2") {
+  const Outcome suite = replisim("validate seed-streming");
+  CHECK(suite.exit_code == 2);
+  CHECK_THAT(suite.output, Catch::Contains("did you mean 'seed-streaming'?"));
+  const Outcome path = replisim("validate seed-streaming --set subscriptions.s.streming=off");
+  CHECK(path.exit_code == 2);
+  CHECK_THAT(path.output, Catch::Contains("streming") && Catch::Contains("'streaming'"));
+  CHECK(replisim("validate seed-streaming --set nonsense").exit_code == 2);
+  CHECK(replisim("validate seed-streaming --jobs 0").exit_code == 2);
+  CHECK(replisim("validate seed-streaming --format xml").exit_code == 2);
+}
+
+TEST_CASE("short of its bars, a suite still prints its JSON, the same bytes for any number of jobs") {
+  const Outcome one = replisim("validate seed-streaming --format json --jobs 1 " + few_rows);
+  const Outcome two = replisim("validate seed-streaming --format json --jobs 2 " + few_rows);
+  CHECK(one.exit_code == 1);
+  CHECK(one.output == two.output);
+  const auto report = nlohmann::json::parse(one.output);
+  CHECK(report["pass"] == false);
+  CHECK(report["cells"].size() == 42);
+}
+
+TEST_CASE("run with a cell's scenario and overrides prints the cell's prediction") {
+  const auto report =
+      nlohmann::json::parse(replisim("validate seed-streaming --format json " + few_rows).output);
+  for (const std::size_t i : {std::size_t{0}, std::size_t{41}}) {
+    const auto& cell = report["cells"][i];
+    std::string arguments =
+        "run '" REPLISIM_SOURCE_DIR "/" + cell["scenario"].get<std::string>() + "' --format json";
+    for (const auto& text : cell["overrides"])
+      arguments += " --set '" + text.get<std::string>() + "'";
+    const Outcome outcome = replisim(arguments);
+    REQUIRE(outcome.exit_code == 0);
+    CHECK(nlohmann::json::parse(outcome.output)["metrics"]["total_s"] == cell["predicted"]);
+  }
+}
+
+TEST_CASE("the counters of the lab come out as its servers counted them") {
+  const Outcome outcome = replisim("validate lab-counters");
+  INFO(outcome.output.substr(outcome.output.size() > 800 ? outcome.output.size() - 800 : 0));
+  CHECK(outcome.exit_code == 0);
+}
