@@ -87,7 +87,7 @@ void name_bottleneck(RunResult& result) {
     return;
   const StageShares& share = result.stages.at(result.bottleneck);
   result.bottleneck_reason =
-      fmt::format("busy {:.0f} % of the run, waiting for input {:.0f} %, waiting for output {:.0f} %",
+      fmt::format("it is busy {:.0f} % of the run (waiting for input {:.0f} %, for output {:.0f} %)",
                   100 * share.busy, 100 * share.starved, 100 * share.blocked);
 }
 } // namespace

@@ -307,10 +307,9 @@ private:
     const auto published = std::find_if(publications.begin(), publications.end(), publishes);
     if (published == publications.end()) {
       if (not unsure)
-        problems_.add(step.at(verb), path + "." + verb,
-                      fmt::format("no publication of {} holds {}; changes of unpublished tables are not part "
-                                  "of this version",
-                                  server, table_name));
+        scenario_.warnings.push_back(fmt::format("{}: no publication of {} holds {}; its changes are decoded "
+                                                 "and buffered like all others, but never sent",
+                                                 path, server, table_name));
       return;
     }
     const Node& node = *find_entry(root_, "tables", table_name);
