@@ -53,11 +53,9 @@ ExitCode sweep(const SweepOptions& options) {
   std::vector<SweepAxis> vary;
   for (const auto& text : options.vary)
     vary.push_back(parse_vary(text));
-  const Library library = find_library();
-  const SweepEngine engine{
-      [&](const std::vector<Override>& all) { return load_scenario(options.scenario, all, library); },
-      simulate};
-  const Scenario base = engine.load(overrides);
+  const ScenarioSource source(options.scenario, find_library());
+  const SweepEngine engine{[&](const std::vector<Override>& all) { return source.load_point(all); }, simulate};
+  const Scenario base = source.load(overrides);
   const auto progress = terminal_progress("points");
   const Sweep result = run_sweep(base, overrides, vary, options.seed, engine, {options.jobs, progress});
   if (result.interrupted and progress)

@@ -138,9 +138,11 @@ void Walsender::send_rows(engine::Process& process, RowChanges batch, std::int64
   const Bytes xid_bytes = batch.streamed ? protocol::streamed_xid_bytes : 0;
   const Bytes brackets =
       protocol::stream_start_body_bytes + protocol::stream_stop_body_bytes + 2 * protocol::frame_bytes;
+  bracket_bytes_ += batch.chunks * static_cast<double>(brackets);
+  const Bytes whole_brackets = static_cast<Bytes>(bracket_bytes_ + 1e-6);
+  bracket_bytes_ -= static_cast<double>(whole_brackets);
   const Bytes bytes = batch.body_bytes + batch.rows * (protocol::frame_bytes + xid_bytes) +
-                      batch.relation_bytes + batch.relations * protocol::frame_bytes +
-                      std::llround(batch.chunks * static_cast<double>(brackets));
+                      batch.relation_bytes + batch.relations * protocol::frame_bytes + whole_brackets;
   const engine::Flow flow{batch.rows, bytes, bursts};
   auto& delivery = record_.deliveries[batch.top];
   delivery.sent += batch.rows;

@@ -42,6 +42,7 @@ private:
   WalLog::Reader& wal_;
   ReplicationStream& out_;
   SubscriptionRecord& record_;
+  double bracket_bytes_ = 0; ///< of Stream Start and Stop messages, not yet whole ones
   std::set<const Table*> announced_;                    ///< Relation message sent in this session
   std::set<std::pair<Xid, const Table*>> announced_in_; ///< ... within a streamed transaction
 };

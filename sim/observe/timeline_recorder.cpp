@@ -32,7 +32,7 @@ TimelineRecorder::TimelineRecorder(Pipeline& pipeline, double interval_s) : pipe
 void TimelineRecorder::sample(double now_s) {
   auto& rows = timeline_.rows;
   if (rows.size() == max_rows) {
-    for (std::size_t i = 0; i < max_rows / 2; ++i)
+    for (std::size_t i = 1; i < max_rows / 2; ++i) // row 0 stays
       rows[i] = std::move(rows[2 * i]);
     rows.resize(max_rows / 2);
     stride_ *= 2;

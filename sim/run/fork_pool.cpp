@@ -8,17 +8,20 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <new>
 #include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,7 +43,14 @@ void on_interrupt(int) {
 }
 
 /// The first byte of a record: what the rest is.
-enum class Kind : char { Value = 'v', Usage = 'u', Scenario = 's', Invariant = 'i', Deadlock = 'd' };
+enum class Kind : char {
+  Value = 'v',
+  Usage = 'u',
+  Scenario = 's',
+  Invariant = 'i',
+  Deadlock = 'd',
+  Memory = 'm'
+};
 
 std::string encode_diagnostics(const ScenarioError& error) {
   nlohmann::json list = nlohmann::json::array();
@@ -74,6 +84,8 @@ std::string outcome_record(const Job& job) {
     return record(Kind::Deadlock, e.what());
   } catch (const InvariantViolation& e) {
     return record(Kind::Invariant, e.what());
+  } catch (const std::bad_alloc&) {
+    return record(Kind::Memory, "");
   } catch (const std::exception& e) {
     return record(Kind::Invariant, fmt::format("unexpected error in '{}': {}", job.name, e.what()));
   }
@@ -94,10 +106,15 @@ bool write_all(int fd, const char* data, std::size_t size) {
 
 /// The child's whole life: work, one record (8-byte length, then the bytes), _exit. It never returns,
 /// and never runs the parent's exit handlers or flushes the parent's buffers.
-[[noreturn]] void child_main(const Job& job, int fd, pid_t parent) {
+[[noreturn]] void child_main(const Job& job, int fd, pid_t parent, const RunLimits& limits) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent)
     ::_exit(1);
+  if (limits.memory_bytes > 0) {
+    const auto bytes = static_cast<rlim_t>(limits.memory_bytes);
+    const rlimit memory{bytes, bytes};
+    ::setrlimit(RLIMIT_DATA, &memory);
+  }
   if (open_scopes > 0)
     ::sigaction(SIGINT, &previous_action, nullptr);
   const std::string record = outcome_record(job);
@@ -108,12 +125,25 @@ bool write_all(int fd, const char* data, std::size_t size) {
   ::_exit(ok ? 0 : 1);
 }
 
+using Clock = std::chrono::steady_clock;
+
 struct Child {
   pid_t pid = -1;
   int fd = -1;
-  std::size_t job = 0;
-  std::string received;
+  std::size_t index = 0;
+  std::string name;
+  Clock::time_point started = {};
+  bool out_of_time = false;
+  std::string received = {};
 };
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
 
 template <typename Error>
 std::exception_ptr error_of(Error error) {
@@ -142,47 +172,69 @@ std::string describe_end(int status) {
   return fmt::format("ended with exit code {} and no result", WEXITSTATUS(status));
 }
 
-/// The forked workers of one run_forked() call. Its destructor leaves no child behind.
+/// The forked workers of one call. Its destructor leaves no child behind.
 class Pool {
 public:
-  Pool(const std::vector<Job>& jobs, const PoolOptions& options)
-      : jobs_(jobs), options_(options), outcomes_(jobs.size()),
+  Pool(const JobStream& stream, const PoolOptions& options)
+      : stream_(stream), options_(options),
         limit_(static_cast<std::size_t>(options.jobs > 0 ? options.jobs : available_cpus())) {}
   ~Pool() { end_children(); }
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  std::vector<JobOutcome> run() {
-    while ((next_ < jobs_.size() or not children_.empty()) and not InterruptScope::interrupted()) {
-      while (next_ < jobs_.size() and children_.size() < limit_ and start(next_))
-        ++next_;
+  void run() {
+    fill();
+    while (not children_.empty() and not InterruptScope::interrupted()) {
       wait();
+      fill(); // before the outcomes are looked at: a CPU should not wait for that
+      deliver();
     }
-    if (InterruptScope::interrupted())
-      give_up();
-    return std::move(outcomes_);
+    end_children();
   }
 
 private:
-  bool start(std::size_t index);
-  void wait();
-  bool receive(Child& child);
-  void finish(Child& child);
-  void end_children();
-  void give_up();
+  struct Finished {
+    std::size_t index;
+    JobOutcome outcome;
+  };
 
-  const std::vector<Job>& jobs_;
+  void fill();
+  bool start();
+  void wait();
+  int poll_timeout_ms();
+  bool receive(Child& child);
+  JobOutcome reap(Child& child);
+  std::exception_ptr failure_of(const Child& child, int status) const;
+  void deliver();
+  void end_children();
+
+  const JobStream& stream_;
   const PoolOptions& options_;
-  std::vector<JobOutcome> outcomes_;
   std::vector<Child> children_;
+  std::vector<Finished> finished_;
   std::size_t limit_;
-  std::size_t next_ = 0;
-  std::size_t done_ = 0;
+  std::optional<Job> waiting_; ///< taken from the stream, not started yet
+  std::size_t next_index_ = 0;
+  bool stream_ended_ = false;
 };
+
+/// Starts children while there is work and room.
+void Pool::fill() {
+  while (children_.size() < limit_ and not InterruptScope::interrupted()) {
+    if (not waiting_ and not stream_ended_) {
+      waiting_ = stream_.next();
+      stream_ended_ = not waiting_;
+    }
+    if (not waiting_ or not start())
+      return;
+    waiting_.reset();
+    ++next_index_;
+  }
+}
 
 /// Forks one child. False when the system is short of processes or descriptors while others still
 /// run: their end makes room.
-bool Pool::start(std::size_t index) {
+bool Pool::start() {
   int fds[2] = {-1, -1};
   int error = ::pipe2(fds, O_CLOEXEC) == 0 ? 0 : errno;
   pid_t pid = -1;
@@ -196,7 +248,7 @@ bool Pool::start(std::size_t index) {
       ::close(fds[0]);
       for (const auto& other : children_)
         ::close(other.fd);
-      child_main(jobs_[index], fds[1], parent);
+      child_main(*waiting_, fds[1], parent, options_.limits);
     }
     ::close(fds[1]);
   }
@@ -207,8 +259,25 @@ bool Pool::start(std::size_t index) {
       return false;
     throw UsageError(fmt::format("the system refuses to start a process: {}", std::strerror(error)));
   }
-  children_.push_back({pid, fds[0], index, {}});
+  children_.push_back({pid, fds[0], next_index_, waiting_->name, Clock::now()});
   return true;
+}
+
+/// Kills children that are out of time; the time to the next one that will be, -1 when there is no limit.
+int Pool::poll_timeout_ms() {
+  if (options_.limits.time_s <= 0)
+    return -1;
+  double next_s = options_.limits.time_s;
+  for (auto& child : children_) {
+    const double left_s = options_.limits.time_s - seconds_since(child.started);
+    if (left_s <= 0 and not child.out_of_time) {
+      child.out_of_time = true;
+      ::kill(child.pid, SIGKILL);
+    }
+    if (left_s > 0)
+      next_s = std::min(next_s, left_s);
+  }
+  return static_cast<int>(std::min(next_s * 1000 + 1, 1e9));
 }
 
 /// Waits until a child says or ends something, or Ctrl-C.
@@ -217,12 +286,12 @@ void Pool::wait() {
   for (const auto& child : children_)
     watched.push_back({child.fd, POLLIN, 0});
   watched.push_back({wake_pipe[0], POLLIN, 0});
-  if (::poll(watched.data(), watched.size(), -1) < 0)
+  if (::poll(watched.data(), watched.size(), poll_timeout_ms()) < 0)
     return; // EINTR: the caller looks at the interrupt flag and comes back
   for (std::size_t i = children_.size(); i-- > 0;) {
     if ((watched[i].revents & (POLLIN | POLLHUP | POLLERR)) == 0 or receive(children_[i]))
       continue;
-    finish(children_[i]);
+    finished_.push_back({children_[i].index, reap(children_[i])});
     children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }
@@ -236,36 +305,57 @@ bool Pool::receive(Child& child) {
   return n > 0 or (n < 0 and errno == EINTR);
 }
 
-/// Reaps a child whose output has ended and turns its record into the job's outcome.
-void Pool::finish(Child& child) {
+/// Why there is no record of a child that has ended.
+std::exception_ptr Pool::failure_of(const Child& child, int status) const {
+  if (child.out_of_time)
+    return error_of(LimitExceeded(
+        fmt::format("'{}' ran longer than the time limit of {:.6g} s", child.name, options_.limits.time_s)));
+  // On Ctrl-C at a terminal the children get the signal too, perhaps before the parent does.
+  if (WIFSIGNALED(status) and WTERMSIG(status) == SIGINT)
+    return error_of(Interrupted(fmt::format("'{}' was interrupted", child.name)));
+  return error_of(
+      ChildFailure(fmt::format("the process simulating '{}' {}", child.name, describe_end(status))));
+}
+
+/// Reaps a child whose output has ended and turns its record into an outcome.
+JobOutcome Pool::reap(Child& child) {
   ::close(child.fd);
   int status = 0;
-  while (::waitpid(child.pid, &status, 0) < 0 and errno == EINTR) {
+  rusage usage{};
+  while (::wait4(child.pid, &status, 0, &usage) < 0 and errno == EINTR) {
   }
   child.pid = -1;
-  auto& outcome = outcomes_[child.job];
+  JobOutcome outcome;
+  outcome.wall_s = seconds_since(child.started);
+  outcome.cpu_s = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+  outcome.peak_memory_bytes = Bytes{usage.ru_maxrss} * 1024;
   std::uint64_t length = 0;
   if (child.received.size() > sizeof length)
     std::memcpy(&length, child.received.data(), sizeof length);
   if (length == 0 or child.received.size() != sizeof length + length) {
-    const auto& name = jobs_[child.job].name;
-    // On Ctrl-C at a terminal the children get the signal too, perhaps before the parent does.
-    if (WIFSIGNALED(status) and WTERMSIG(status) == SIGINT)
-      outcome.error = error_of(Interrupted(fmt::format("'{}' was interrupted", name)));
-    else
-      outcome.error =
-          error_of(ChildFailure(fmt::format("the process simulating '{}' {}", name, describe_end(status))));
-  } else {
-    const Kind kind = static_cast<Kind>(child.received[sizeof length]);
-    std::string payload = child.received.substr(sizeof length + 1);
-    if (kind == Kind::Value)
-      outcome.value = std::move(payload);
-    else
-      outcome.error = decode_error(kind, std::move(payload));
+    outcome.error = failure_of(child, status);
+    return outcome;
   }
-  ++done_;
-  if (options_.progress)
-    options_.progress(done_, jobs_.size());
+  const Kind kind = static_cast<Kind>(child.received[sizeof length]);
+  std::string payload = child.received.substr(sizeof length + 1);
+  if (kind == Kind::Value)
+    outcome.value = std::move(payload);
+  else if (kind == Kind::Memory)
+    outcome.error = error_of(
+        LimitExceeded(options_.limits.memory_bytes > 0
+                          ? fmt::format("'{}' needs more than the memory limit of {}", child.name,
+                                        format_bytes(static_cast<double>(options_.limits.memory_bytes)))
+                          : fmt::format("'{}' needs more memory than the system gives", child.name)));
+  else
+    outcome.error = decode_error(kind, std::move(payload));
+  return outcome;
+}
+
+void Pool::deliver() {
+  std::vector<Finished> finished;
+  finished.swap(finished_);
+  for (auto& [index, outcome] : finished)
+    stream_.finished(index, std::move(outcome));
 }
 
 void Pool::end_children() {
@@ -278,18 +368,6 @@ void Pool::end_children() {
     }
   }
   children_.clear();
-}
-
-/// After Ctrl-C: the children are ended, and every job without an outcome says so.
-void Pool::give_up() {
-  std::vector<std::size_t> open;
-  for (const auto& child : children_)
-    open.push_back(child.job);
-  for (std::size_t i = next_; i < jobs_.size(); ++i)
-    open.push_back(i);
-  end_children();
-  for (const std::size_t i : open)
-    outcomes_[i].error = error_of(Interrupted(fmt::format("'{}' was interrupted", jobs_[i].name)));
 }
 
 } // namespace
@@ -337,9 +415,32 @@ int available_cpus() {
   return std::max(1, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
-std::vector<JobOutcome> run_forked(const std::vector<Job>& jobs, const PoolOptions& options) {
+void run_stream(const JobStream& stream, const PoolOptions& options) {
   const InterruptScope scope;
-  return Pool(jobs, options).run();
+  Pool(stream, options).run();
+}
+
+std::vector<JobOutcome> run_forked(const std::vector<Job>& jobs, const PoolOptions& options) {
+  std::vector<std::optional<JobOutcome>> outcomes(jobs.size());
+  std::size_t next = 0;
+  std::size_t done = 0;
+  const auto take = [&]() -> std::optional<Job> {
+    return next < jobs.size() ? std::optional(jobs[next++]) : std::nullopt;
+  };
+  const auto finished = [&](std::size_t index, JobOutcome outcome) {
+    outcomes[index] = std::move(outcome);
+    ++done;
+    if (options.progress)
+      options.progress(done, jobs.size());
+  };
+  run_stream({take, finished}, options);
+  std::vector<JobOutcome> out;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (not outcomes[i])
+      outcomes[i] = JobOutcome{{}, error_of(Interrupted(fmt::format("'{}' was interrupted", jobs[i].name)))};
+    out.push_back(std::move(*outcomes[i]));
+  }
+  return out;
 }
 
 } // namespace replisim

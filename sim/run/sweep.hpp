@@ -3,12 +3,12 @@
 
 #include "models/base/errors.hpp"
 #include "sim/run/fork_pool.hpp"
+#include "sim/run/point_job.hpp"
+#include "sim/run/point_space.hpp"
 #include "sim/run/result.hpp"
-#include "sim/scenario/loader.hpp"
 
-#include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,46 +16,24 @@
 
 namespace replisim {
 
-/// Largest number of points one sweep may have.
-inline constexpr std::size_t sweep_points_max = 100'000;
-
-/// Reads `path=v1,v2,...`; commas inside brackets, braces or quotes belong to a value. Each value is YAML
-/// text and its own label. Throws UsageError on a missing '=', an empty value or a repeated one.
-SweepAxis parse_vary(const std::string& text);
+/// Largest number of runs of a sweep whose rows are held in memory; a sweep into a results file may have
+/// sweep_runs_max.
+inline constexpr std::uint64_t sweep_points_max = 100'000;
+inline constexpr std::uint64_t sweep_runs_max = 1'000'000'000;
 
 /// The axes of a sweep and what is worth saying about them.
 struct SweepPlan {
-  std::vector<SweepAxis> axes;    ///< sorted by path
+  std::vector<SweepAxis> axes; ///< sorted by path
+  std::optional<SamplePlan> sample = {};
   std::vector<std::string> notes; ///< e.g. an axis of the scenario that --set fixes
 };
 
-/// The scenario's axes; an axis of `vary` replaces the one of the same path, an override of exactly an
-/// axis' path takes that axis out. Throws UsageError when nothing is left to vary, a path is varied
-/// twice, varied and fixed, or there are more than sweep_points_max points.
+/// The scenario's axes; an axis of `vary` replaces those that share a path with it, an override of exactly a
+/// path of an axis takes that axis out. Throws UsageError when nothing is left to vary, a path is varied
+/// twice or varied and fixed, or there are more than `points_max` points.
 SweepPlan plan_sweep(const std::vector<SweepAxis>& scenario_axes, const std::vector<SweepAxis>& vary,
-                     const std::vector<Override>& fixed);
-
-/// One point: axis path and label of each axis, and the overrides that lead there.
-struct SweepPoint {
-  std::vector<std::pair<std::string, std::string>> labels;
-  std::vector<Override> overrides;
-};
-
-/// The cartesian product, in order; the first axis varies slowest. No axes give one point.
-std::vector<SweepPoint> sweep_points(const std::vector<SweepAxis>& axes);
-
-/// Where scenarios and results come from; both are called in a forked child.
-struct SweepEngine {
-  std::function<Scenario(const std::vector<Override>&)> load;
-  std::function<RunResult(const Scenario&, std::uint64_t seed)> run;
-};
-
-/// What became of a point: a result (without timeline), or an error text and the exit code it means.
-struct PointOutcome {
-  std::optional<RunResult> result;
-  std::string error;
-  ExitCode exit_code = ExitCode::Ok;
-};
+                     const std::vector<Override>& fixed, const std::optional<SamplePlan>& sample = {},
+                     std::uint64_t points_max = sweep_points_max);
 
 /// Loads and simulates each list of overrides in the fork pool; outcomes in the same order. A failed
 /// point is an outcome, not an exception.
@@ -65,7 +43,18 @@ std::vector<PointOutcome> run_points(const std::vector<std::vector<Override>>& p
 
 struct SweepRow {
   SweepPoint point;
+  /// With replications: the first one with the metrics' means in it, or the first failure.
   PointOutcome outcome;
+  std::map<std::string, double> half_width; ///< of the means' 95 % intervals; empty without replications
+};
+
+/// What all points of a sweep share.
+struct SweepRequest {
+  std::vector<Override> overrides; ///< of the command line: they come before the points' own
+  std::vector<SweepAxis> vary;
+  std::optional<SamplePlan> sample = {}; ///< instead of the scenario's
+  std::uint64_t seed = 1;
+  int replications = 1;
 };
 
 /// The answer to one break_even question at one combination of the other axes.
@@ -81,7 +70,9 @@ struct BreakEvenRow {
 struct Sweep {
   std::string scenario;
   std::uint64_t seed = 1;
+  int replications = 1;
   std::vector<SweepAxis> axes;
+  std::optional<SamplePlan> sample;
   std::vector<std::string> notes;
   std::vector<SweepRow> rows;
   std::vector<BreakEvenRow> break_even;
@@ -89,13 +80,12 @@ struct Sweep {
   bool interrupted = false;
 };
 
-/// The worst exit code among the points: Ok, Interrupted, Usage or Internal.
+/// Ok; No when a point or a break-even question failed; Interrupted.
 ExitCode sweep_exit_code(const Sweep& sweep);
 
-/// Runs the whole matrix of `base`, then its break_even questions. `overrides` are those of the command
-/// line: they come before the points' own.
-Sweep run_sweep(const Scenario& base, const std::vector<Override>& overrides,
-                const std::vector<SweepAxis>& vary, std::uint64_t seed, const SweepEngine& engine,
+/// Runs the whole matrix of `base`, each point with the seeds of replications 1, 2, ... (common random
+/// numbers), then its break_even questions over the axes that are not sampled.
+Sweep run_sweep(const Scenario& base, const SweepRequest& request, const SweepEngine& engine,
                 const PoolOptions& options);
 
 } // namespace replisim

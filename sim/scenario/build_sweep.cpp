@@ -1,10 +1,15 @@
 // Sweep axes and break-even questions: fields to vary, each value checked as if the file held it.
+#include "models/base/suggest.hpp"
+#include "sim/scenario/axis_range.hpp"
 #include "sim/scenario/field_path.hpp"
 #include "sim/scenario/format_check.hpp"
 #include "sim/scenario/scenario_parts.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <charconv>
 #include <set>
 
 namespace replisim {
@@ -22,14 +27,22 @@ public:
 
   void add_axis(const MapEntry& axis) {
     const std::string where = join_path("sweep", axis.key);
-    if (not has_path(axis.key, axis.at, where))
+    if (axis.value.find("from") != nullptr and axis.value.find("to") != nullptr) {
+      add_range(axis, where);
       return;
-    SweepAxis built{axis.key, {}};
+    }
+    const auto paths = split_paths(axis.key);
+    for (const std::string& path : paths)
+      if (not has_path(path, axis.at, where))
+        return;
+    SweepAxis built{fmt::format("{}", fmt::join(paths, ", ")), {}};
+    if (paths.size() > 1)
+      built.zipped = paths;
     std::set<std::string> labels;
     const auto add = [&](const std::string& label, const Node& value) {
       if (not labels.insert(label).second)
         building_.problems.add(value.at, where, fmt::format("the value {} stands twice in this axis", label));
-      try_value(axis.key, value, axis.at);
+      try_together(paths, value, axis.at, where);
       built.values.emplace_back(label, flow_text(value));
     };
     for (const Node& item : axis.value.items)
@@ -37,6 +50,33 @@ public:
     for (const MapEntry& entry : axis.value.entries)
       add(entry.key, entry.value);
     building_.scenario.sweep.push_back(std::move(built));
+  }
+
+  void add_sample(const MapEntry& sample) {
+    const std::string where = "sweep.sample";
+    check_keys(sample.value, {"method", "points", "seed"}, where);
+    std::string problem;
+    auto plan = sample_plan(text_of(sample.value, "method"), text_of(sample.value, "points"), problem);
+    const std::string seed = text_of(sample.value, "seed");
+    if (plan and not seed.empty()) {
+      const auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), plan->seed);
+      if (error != std::errc() or end != seed.data() + seed.size())
+        problem = fmt::format("'{}' is no seed; a whole number is wanted", seed);
+    }
+    if (not problem.empty())
+      building_.problems.add(sample.value.at, where, problem);
+    building_.scenario.sample = plan;
+  }
+
+  /// After all axes: what is to be sampled needs a plan.
+  void finish(const Node& sweep) {
+    const auto& axes = building_.scenario.sweep;
+    const bool sampled =
+        std::any_of(axes.begin(), axes.end(), [](const SweepAxis& axis) { return axis.range.has_value(); });
+    if (sampled and sweep.find("sample") == nullptr)
+      building_.problems.add(sweep.at, "sweep",
+                             "a range without `count` or `step` is sampled: say how with "
+                             "`sample: {method: latin-hypercube, points: 100}`");
   }
 
   void add_break_even(const Fields& fields, const std::string& where) {
@@ -62,6 +102,56 @@ public:
   }
 
 private:
+  static std::string text_of(const Node& map, std::string_view key) {
+    const Node* node = map.find(key);
+    return node != nullptr and node->is_scalar() ? node->text : "";
+  }
+
+  void check_keys(const Node& map, const std::vector<std::string>& known, const std::string& where) {
+    for (const MapEntry& entry : map.entries)
+      if (std::find(known.begin(), known.end(), entry.key) == known.end())
+        building_.problems.add(entry.at, where,
+                               fmt::format("unknown key '{}'{}", entry.key, suggestion(entry.key, known)));
+  }
+
+  void add_range(const MapEntry& axis, const std::string& where) {
+    check_keys(axis.value, {"from", "to", "count", "step", "scale"}, where);
+    const Node& range = axis.value;
+    std::string problem;
+    if (range.find("count") != nullptr and range.find("step") != nullptr)
+      problem = "give `count` or `step`, not both";
+    auto built = problem.empty()
+                     ? range_axis(axis.key,
+                                  {text_of(range, "from"), text_of(range, "to"), text_of(range, "count"),
+                                   text_of(range, "step"), text_of(range, "scale")},
+                                  problem)
+                     : std::nullopt;
+    if (not built) {
+      building_.problems.add(range.at, where, problem);
+      return;
+    }
+    for (const char* end : {"from", "to"})
+      try_value(axis.key, *range.find(end), axis.at);
+    building_.scenario.sweep.push_back(std::move(*built));
+  }
+
+  /// One value of an axis: of a zipped one a list with one value a path.
+  void try_together(const std::vector<std::string>& paths, const Node& value, const Position& key_at,
+                    const std::string& where) {
+    if (paths.size() == 1) {
+      try_value(paths.front(), value, key_at);
+      return;
+    }
+    if (not value.is_list() or value.items.size() != paths.size()) {
+      building_.problems.add(value.at, where,
+                             fmt::format("{} stands where a list of {} values is wanted, one for each path",
+                                         describe(value), paths.size()));
+      return;
+    }
+    for (std::size_t i = 0; i < paths.size(); ++i)
+      try_value(paths[i], value.items[i], key_at);
+  }
+
   bool has_path(const std::string& text, const Position& at, const std::string& where) {
     std::string problem;
     const auto path = parse_path(text, problem);
@@ -95,6 +185,8 @@ private:
       return;
     }
     built.over = over.text;
+    const std::string unit = writing_of(*known).unit;
+    built.over_unit = unit == "kB" or unit == "MB" ? "B" : unit == "ms" or unit == "min" ? "s" : unit;
     double* const ends[] = {&built.low, &built.high};
     for (std::size_t i = 0; i < 2; ++i) {
       const Node& end = range.items[i];
@@ -108,22 +200,6 @@ private:
     }
     if (problem.empty() and built.low >= built.high)
       building_.problems.add(range.at, where + ".range", "the lowest value comes first, the highest second");
-  }
-
-  static std::optional<double> read_quantity(const KnownField& known, const std::string& text,
-                                             std::string& problem) {
-    if (known.guc != nullptr) {
-      const auto value = parse_guc(*known.guc, text, problem);
-      return value ? std::optional(value->number) : std::nullopt;
-    }
-    const FieldType type = known.field->type;
-    const bool ordered = type >= FieldType::Integer and type <= FieldType::Frequency;
-    if (not ordered) {
-      problem = fmt::format("`{}` is no quantity; only quantities have values in between", known.field->name);
-      return std::nullopt;
-    }
-    const auto value = read_scalar(*known.field, text, problem);
-    return value ? std::optional(value->number) : std::nullopt;
   }
 
   Building& building_;
@@ -140,9 +216,14 @@ void build_sweep(Building& building, const Node& tree) {
     return;
   SweepBuilder builder(building, tree);
   if (sweep != nullptr and not sweep->bad)
-    for (const MapEntry& axis : sweep->entries)
-      if (not axis.value.bad)
+    for (const MapEntry& axis : sweep->entries) {
+      if (axis.key == "sample")
+        builder.add_sample(axis);
+      else if (not axis.value.bad)
         builder.add_axis(axis);
+    }
+  if (sweep != nullptr and not sweep->bad)
+    builder.finish(*sweep);
   if (break_even == nullptr or break_even->bad)
     return;
   for (std::size_t i = 0; i < break_even->items.size(); ++i)

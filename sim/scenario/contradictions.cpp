@@ -128,6 +128,9 @@ private:
                     fmt::format("binary exists from PostgreSQL 14 on; {} is version {} and {} is version {}",
                                 publisher->name, to_string(publisher->version), subscriber->name,
                                 to_string(subscriber->version)));
+    else if (fields.flag("binary"))
+      scenario_.warnings.push_back(path + ".binary: sizes and costs are computed as for text; binary output "
+                                          "saves a walsender some 10 %");
     check_link(fields, path, *publisher, *subscriber);
   }
 

@@ -28,13 +28,19 @@ fs::path nearest_library(fs::path start) {
   return {};
 }
 
-std::vector<std::string> names_in(const fs::path& folder) {
+std::vector<std::string> names_in(const fs::path& folder, const Library& library) {
+  if (library.cache != nullptr)
+    if (const auto known = library.cache->listings.find(folder.string());
+        known != library.cache->listings.end())
+      return known->second;
   std::vector<std::string> names;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; not error and it != end; it.increment(error))
     if (it->path().extension() == ".yaml")
       names.push_back(it->path().stem().string());
   std::sort(names.begin(), names.end());
+  if (library.cache != nullptr)
+    library.cache->listings.emplace(folder.string(), names);
   return names;
 }
 
@@ -44,9 +50,13 @@ fs::path machines_folder(const Library& library) { return library.root / "scenar
 
 fs::path profiles_folder(const Library& library) { return library.root / "calibration" / "profiles"; }
 
-std::vector<std::string> machine_names(const Library& library) { return names_in(machines_folder(library)); }
+std::vector<std::string> machine_names(const Library& library) {
+  return names_in(machines_folder(library), library);
+}
 
-std::vector<std::string> profile_names(const Library& library) { return names_in(profiles_folder(library)); }
+std::vector<std::string> profile_names(const Library& library) {
+  return names_in(profiles_folder(library), library);
+}
 
 fs::path library_file(const fs::path& folder, const std::string& name, const Position& named_in) {
   if (not name.ends_with(".yaml") and not name.ends_with(".yml"))

@@ -5,10 +5,17 @@
 #include "sim/scenario/node.hpp"
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace replisim {
+
+/// Files of the library that were read without a mistake, by kind and path, and the folders' listings.
+struct LibraryCache {
+  std::map<std::string, Node> files;
+  std::map<std::string, std::vector<std::string>> listings;
+};
 
 std::filesystem::path machines_folder(const Library& library);
 std::filesystem::path profiles_folder(const Library& library);

@@ -29,6 +29,10 @@ Provenance provenance_of(const std::string& word) {
 std::optional<Node> read_checked(const fs::path& file, const Node& named_by, const std::string& path,
                                  const std::string& format_key, const ObjectDescriptor& object,
                                  const Library& library, Problems& problems) {
+  const std::string key = format_key + " " + file.string();
+  if (library.cache != nullptr)
+    if (const auto known = library.cache->files.find(key); known != library.cache->files.end())
+      return known->second;
   std::string text;
   try {
     text = read_text_file(file);
@@ -52,6 +56,8 @@ std::optional<Node> read_checked(const fs::path& file, const Node& named_by, con
   problems.add_new(own, Problems());
   if (not own.empty())
     return std::nullopt;
+  if (library.cache != nullptr and root)
+    library.cache->files.emplace(key, *root);
   return root;
 }
 

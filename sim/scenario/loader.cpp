@@ -1,10 +1,14 @@
 #include "sim/scenario/loader.hpp"
 
+#include "sim/scenario/field_path.hpp"
 #include "sim/scenario/format_check.hpp"
+#include "sim/scenario/library.hpp"
 #include "sim/scenario/scenario_parts.hpp"
 #include "sim/scenario/scenario_tree.hpp"
 
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace replisim {
 
@@ -22,15 +26,28 @@ Override parse_override(const std::string& text) {
   return {trimmed(text.substr(0, equals)), trimmed(text.substr(equals + 1))};
 }
 
-Scenario load_scenario(const std::filesystem::path& file, const std::vector<Override>& overrides,
-                       const Library& library) {
-  Problems problems;
-  const Node tree = load_tree(file, overrides, problems);
+struct ScenarioFile {
+  std::filesystem::path file;
+  Problems problems; ///< of the file itself, such as duplicate keys
+  Node tree;
+};
+
+namespace {
+
+Scenario build(const ScenarioFile& source, const std::vector<Override>& overrides, const Library& library,
+               bool with_questions) {
+  Problems problems = source.problems;
+  Node tree = source.tree;
+  apply_overrides(tree, overrides, problems);
+  if (not with_questions) {
+    tree.remove("sweep");
+    tree.remove("break_even");
+  }
   Node checked = tree;
   FormatCheck(library, problems).check(checked, object_of("scenario"));
 
   Scenario scenario;
-  scenario.file = file.string();
+  scenario.file = source.file.string();
   Building building{checked, library, problems, scenario, {}};
   build_run_options(building);
   build_profile(building);
@@ -46,6 +63,69 @@ Scenario load_scenario(const std::filesystem::path& file, const std::vector<Over
   problems.throw_if_any();
   scenario.hash = scenario_hash(building);
   return scenario;
+}
+
+ScenarioFile read_scenario_file(const std::filesystem::path& file) {
+  ScenarioFile out{file, {}, {}};
+  out.tree = read_tree(file, out.problems);
+  return out;
+}
+
+} // namespace
+
+Library cached(Library library) {
+  library.cache = std::make_shared<LibraryCache>();
+  return library;
+}
+
+ScenarioSource::ScenarioSource(const std::filesystem::path& file, Library library)
+    : library_(cached(std::move(library))),
+      file_(std::make_shared<const ScenarioFile>(read_scenario_file(file))) {}
+
+Scenario ScenarioSource::load(const std::vector<Override>& overrides) const {
+  return build(*file_, overrides, library_, true);
+}
+
+Scenario ScenarioSource::load_point(const std::vector<Override>& overrides) const {
+  return build(*file_, overrides, library_, false);
+}
+
+void ScenarioSource::require_field(const std::string& path, const std::string& option,
+                                   const std::vector<Override>& overrides) const {
+  const Position at{std::make_shared<const std::string>(option + " " + path), override_layer, 0, 0};
+  Problems problems;
+  std::string problem;
+  if (const auto parsed = parse_path(path, problem)) {
+    Problems ignored; // load() reports them
+    Node tree = file_->tree;
+    apply_overrides(tree, overrides, ignored);
+    Node changed = tree;
+    Node value;
+    value.kind = Node::Kind::Scalar;
+    value.at = at;
+    const auto& object = object_of("scenario");
+    const FieldPath parent(parsed->begin(), parsed->end() - 1);
+    problem = put_node(changed, *parsed, value, at);
+    if (problem.empty() and not known_field(object, *parsed)) {
+      // The check of the whole scenario knows the nearest name.
+      Problems before;
+      FormatCheck(library_, before).check(tree, object);
+      Problems after;
+      FormatCheck(library_, after).check(changed, object);
+      problems.add_new(after, before);
+      problem = problems.empty() ? "there is no such field" : "";
+    } else if (problem.empty() and not parent.empty() and not has_field(object, tree, parent)) {
+      problem = "the scenario has no entry of that name";
+    }
+  }
+  if (not problem.empty())
+    problems.add(at, path, problem);
+  problems.throw_if_any();
+}
+
+Scenario load_scenario(const std::filesystem::path& file, const std::vector<Override>& overrides,
+                       const Library& library) {
+  return build(read_scenario_file(file), overrides, library, true);
 }
 
 } // namespace replisim

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,10 +65,34 @@ struct BackgroundLoad {
   double cores = 0;
 };
 
-/// One axis of a sweep: a path and its values as YAML text, each with the label shown in results.
+/// A range of a quantity, from which a sweep draws samples.
+struct AxisRange {
+  double low = 0; ///< in base units (s, bytes, fraction)
+  double high = 0;
+  bool log = false;      ///< even on a logarithmic scale
+  double quantum = 0;    ///< values are multiples of it; 0: any value
+  double unit_value = 1; ///< base units in `unit`
+  std::string unit;      ///< as values are written: "kB", "s", "%", or "" for plain numbers
+  bool operator==(const AxisRange&) const = default;
+};
+
+/// One axis of a sweep: a path and its values as YAML text, each with the label shown in results. Several
+/// paths that change together have `zipped`, and each value is then a YAML list of one value a path; a
+/// sampled axis has a `range` and no values.
 struct SweepAxis {
-  std::string path;
+  std::string path;                                        ///< of a zipped axis: the paths, ", " between
   std::vector<std::pair<std::string, std::string>> values; ///< label, YAML text
+  std::vector<std::string> zipped = {};
+  std::optional<AxisRange> range = {};
+};
+
+enum class SampleMethod { LatinHypercube, Sobol };
+
+/// How the axes with a range are sampled, together.
+struct SamplePlan {
+  SampleMethod method = SampleMethod::LatinHypercube;
+  std::uint64_t points = 0;
+  std::uint64_t seed = 1;
 };
 
 /// "At which value of `over` are the two settings of `path` equal in `metric`?", asked per sweep point.
@@ -98,6 +123,7 @@ struct Scenario {
   std::vector<BackgroundLoad> background;
   Observe observe;
   std::vector<SweepAxis> sweep;
+  std::optional<SamplePlan> sample; ///< of the axes with a range
   std::vector<BreakEven> break_even;
   std::vector<Guess> guesses;
   std::vector<std::string> warnings;

@@ -112,11 +112,11 @@ void apply_override(Node& root, const Override& change, Problems& problems) {
 
 } // namespace
 
-Node load_tree(const fs::path& file, const std::vector<Override>& overrides, Problems& problems) {
-  Node root = ChainReader(problems).read(file);
+Node read_tree(const fs::path& file, Problems& problems) { return ChainReader(problems).read(file); }
+
+void apply_overrides(Node& root, const std::vector<Override>& overrides, Problems& problems) {
   for (const Override& change : overrides)
     apply_override(root, change, problems);
-  return root;
 }
 
 } // namespace replisim

@@ -5,6 +5,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <array>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -268,10 +269,13 @@ std::string read_text_file(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (not stream)
     throw UsageError(fmt::format("{}: the file cannot be opened for reading", file.string()));
-  // One byte more than allowed is enough to know; devices and pipes have no size to ask for.
-  std::string text(largest_file_bytes + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(stream.gcount()));
+  // Devices and pipes have no size to ask for: read on until the end, or one byte more than allowed.
+  std::string text;
+  std::array<char, 16384> block;
+  while (stream and text.size() <= largest_file_bytes) {
+    stream.read(block.data(), static_cast<std::streamsize>(block.size()));
+    text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
+  }
   if (text.size() > largest_file_bytes)
     throw UsageError(fmt::format("{}: larger than {} MB, which no scenario is", file.string(),
                                  largest_file_bytes / (1024 * 1024)));

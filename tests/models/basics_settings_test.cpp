@@ -64,8 +64,7 @@ TEST_CASE("the settings that have an effect on a run") {
   CHECK(modelled == std::set<std::string_view>{
                         "fsync", "full_page_writes", "logical_decoding_work_mem",
                         "max_logical_replication_workers", "max_parallel_apply_workers_per_subscription",
-                        "max_worker_processes", "synchronous_commit", "wal_buffers",
-                        "wal_receiver_status_interval", "wal_writer_delay", "wal_writer_flush_after"});
+                        "max_worker_processes", "synchronous_commit", "wal_buffers", "wal_writer_delay"});
 }
 
 TEST_CASE("settings come and go with versions") {

@@ -12,7 +12,7 @@ using namespace replisim::test;
 
 namespace {
 
-constexpr std::uint64_t worlds = 150;
+constexpr std::uint64_t worlds = sanitized ? 15 : 150;
 
 Table random_table(Random& random, const std::string& name) {
   Table table = uuid_table(name, 20'000);
@@ -212,6 +212,7 @@ TEST_CASE("random worlds: nothing is lost, the sums agree, and a second run give
     for (int repeat = 0; repeat < 2; ++repeat)
       jobs.push_back(simulation_job(scenario.name, scenario, 1));
   const auto outcomes = run_forked(jobs);
+  std::size_t spilled = 0, streamed = 0, with_files = 0, with_workers = 0, rolled_back = 0;
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     INFO("seed " << i + 1);
     RunResult first, second;
@@ -224,7 +225,19 @@ TEST_CASE("random worlds: nothing is lost, the sums agree, and a second run give
     CHECK(first.events == second.events);
     check_transactions(scenarios[i], first);
     check_sums(scenarios[i], first);
+    spilled += first.metrics.at("spill_count") > 0 ? 1 : 0;
+    streamed += first.metrics.at("stream_count") > 0 ? 1 : 0;
+    with_files += first.metrics.at("peak_sub_tmp_file_bytes") > 0 ? 1 : 0;
+    with_workers += first.stages.contains("sub.parallel_apply_worker") ? 1 : 0;
+    for (const auto& transaction : first.transactions)
+      rolled_back += transaction.rows_applied < transaction.rows ? 1 : 0;
   }
+  // The worlds visit every path.
+  CHECK(spilled > worlds / 10);
+  CHECK(streamed > worlds / 10);
+  CHECK(with_files > worlds / 10);
+  CHECK(with_workers > worlds / 20);
+  CHECK(rolled_back > worlds / 5);
 }
 
 TEST_CASE("another name for a transaction changes nothing but the name") {

@@ -254,6 +254,18 @@ TEST_CASE("version 18 drops what it knows to be aborted when memory is full, ver
   CHECK(old_version.numbers[5] == Approx(892 * us + 108e-3 * us));
 }
 
+TEST_CASE("rows of one transaction dropped while another one is decoded count for their own") {
+  // 2 of transaction 1 is the largest when the 46th row of transaction 3 fills the memory.
+  Plan plan({rows(1, 1, 1, 10), rows(1, 2, 11, 400), rows(3, 3, 411, 200), abort_of(1, 2), commit_of(1),
+             commit_of(3)});
+  plan.known_aborted = {2};
+  plan.major = 18;
+  const auto seen = send(plan);
+  CHECK(seen.messages == "begin 1\nrows of 1: t1x10, 1 relations\ncommit 1\n"
+                         "begin 3\nrows of 3: t3x200\ncommit 3\n");
+  CHECK(Numbers(seen.numbers.begin(), seen.numbers.begin() + 4) == Numbers{410, 400, 0, 10});
+}
+
 TEST_CASE("unpublished rows are decoded, queued and spilled, but not sent") {
   const auto seen =
       send(Plan({rows(1, 1, 1, 300), rows(1, 1, 1, 500, true), rows(1, 1, 301, 10), commit_of(1)}));

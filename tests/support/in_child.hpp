@@ -12,6 +12,13 @@
 
 namespace replisim::test {
 
+/// Under AddressSanitizer processes are threads, some fifty times slower: long tests do less there.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+
 using Numbers = std::vector<double>;
 using Work = std::function<Numbers()>;
 

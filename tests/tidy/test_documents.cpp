@@ -5,6 +5,7 @@
 #include "tests/tidy/tree.hpp"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <fstream>
@@ -73,7 +74,7 @@ TEST_CASE("every field of the format is documented with its default") {
   for (const ObjectDescriptor& object : scenario_objects()) {
     for (const FieldDescriptor& field : object.fields) {
       const std::string cell =
-          field.default_value.empty() ? "" : "`" + std::string(field.default_value) + "` |";
+          field.default_value.empty() ? std::string() : fmt::format("`{}` |", field.default_value);
       const bool is_exempt = object.name == "stated_cost"; // the costs of a profile, all optional
       if (not is_exempt and not has_row(field.name, cell))
         missing += std::string(object.name) + "." + std::string(field.name) + " " + cell + "\n";
@@ -89,7 +90,7 @@ TEST_CASE("every choice of the format is documented") {
     for (const FieldDescriptor& field : object.fields)
       for (const std::string_view choice : field.allowed)
         if (field.name != "metric" and
-            format_document().find("`" + std::string(choice) + "`") == std::string::npos)
+            format_document().find(fmt::format("`{}`", choice)) == std::string::npos)
           missing +=
               std::string(object.name) + "." + std::string(field.name) + ": " + std::string(choice) + "\n";
   INFO("docs/scenario-format.md does not mention:\n" << missing);
