@@ -21,7 +21,7 @@ Decoder::Result Decoder::decode(const WalEntry& entry) {
     const bool streamed = buffer_.streamed(entry.top);
     const Rows freed = buffer_.abort_subtransaction(entry.xid);
     result.steps.front().cpu_s += static_cast<double>(freed) * params_.costs->discard_change_s;
-    result.dropped = queued_[entry.xid];
+    result.dropped[entry.top] += queued_[entry.xid];
     queued_.erase(entry.xid);
     if (streamed) {
       DecodeStep abort = read;
@@ -45,8 +45,9 @@ void Decoder::decode_rows(const WalEntry& entry, const RowsWritten& written, Res
   const ChangeRun run{entry.xid, written.table, written.statement, written.rows,
                       change_bytes(*written.table, written.statement->operation)};
   auto added = buffer_.add(entry.top, run, [this](Xid xid) { return status_.aborted(xid); });
+  tops_[entry.xid] = entry.top;
   queued_[entry.xid] += count - added.ignored;
-  result.dropped += added.ignored;
+  result.dropped[entry.top] += added.ignored;
   for (auto& eviction : added.evictions) {
     DecodeStep step;
     step.top = entry.top;
@@ -57,7 +58,7 @@ void Decoder::decode_rows(const WalEntry& entry, const RowsWritten& written, Res
       break;
     case Eviction::Kind::DropAborted:
       step.cpu_s = static_cast<double>(eviction.changes) * costs.discard_change_s;
-      result.dropped += queued_[eviction.victim];
+      result.dropped[tops_.at(eviction.victim)] += queued_[eviction.victim];
       queued_[eviction.victim] = 0;
       break;
     case Eviction::Kind::Stream:

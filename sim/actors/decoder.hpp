@@ -43,8 +43,8 @@ public:
   /// Decodes one entry. `ignored` rows of `dropped` never reach a step with rows.
   struct Result {
     std::vector<DecodeStep> steps;
-    Rows read = 0;    ///< row changes in the entry
-    Rows dropped = 0; ///< row changes dropped for good (aborted)
+    Rows read = 0;               ///< row changes in the entry
+    std::map<Xid, Rows> dropped; ///< by top-level transaction: row changes dropped for good (aborted)
   };
   Result decode(const WalEntry& entry);
 
@@ -60,6 +60,7 @@ private:
   Params params_;
   const TransactionStatus& status_;
   ReorderBuffer buffer_;
+  std::map<Xid, Xid> tops_;    ///< top-level transaction of each in queued_
   std::map<Xid, Rows> queued_; ///< rows of each (sub)transaction decoded and neither sent nor dropped
 };
 

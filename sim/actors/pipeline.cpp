@@ -117,10 +117,14 @@ void Pipeline::add_backend(const BatchLoad& load, std::size_t index) {
   params.index = index;
   side.backends.push_back(
       std::make_unique<PublisherBackend>(params, *side.wal, side.status, side.xids, side.next_row, log_));
+  ++deliveries_left_; // its own end
   for (const auto& [name, subscription] : scenario_.subscriptions)
     deliveries_left_ += scenario_.publications.at(subscription.publication).server == load.server ? 1 : 0;
   spawn(server.name, "backend", server.name + " backend " + load.name, server.host,
-        [backend = side.backends.back().get()](engine::Process& process) { backend->run(process); });
+        [this, backend = side.backends.back().get()](engine::Process& process) {
+          backend->run(process);
+          delivered();
+        });
 }
 
 engine::StreamOptions Pipeline::connection(const std::string& name, const std::string& from_host,

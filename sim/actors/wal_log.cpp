@@ -27,12 +27,20 @@ void WalLog::flush(engine::Process& process, Lsn lsn) {
     return;
   Lsn target = lsn;
   device_.write_and_flush(process, [&]() -> Bytes {
+    publish(written_); // by whoever had the device before, and may not have run since
+    if (flushed_ >= lsn)
+      return -1;
     target = std::max(lsn, inserted_); // whoever holds the lock flushes what has gathered meanwhile
-    return flushed_ >= lsn or not options_.fsync ? -1 : target - flushed_;
+    written_ = target;
+    return options_.fsync ? target - flushed_ : -1;
   });
+  publish(target);
+}
+
+void WalLog::publish(Lsn lsn) {
   if (flushed_ >= lsn)
     return;
-  flushed_ = target;
+  flushed_ = lsn;
   for (const auto& reader : readers_)
     reader->flushed_.notify();
 }

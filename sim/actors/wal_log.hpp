@@ -30,8 +30,8 @@ struct Committed {
 
 struct WalEntry {
   Lsn start, end;
-  Xid top; ///< top-level transaction
-  Xid xid; ///< the (sub)transaction that wrote it
+  Xid top;                  ///< top-level transaction
+  Xid xid;                  ///< the (sub)transaction that wrote it
   std::int64_t records = 1; ///< WAL records it stands for, of all resource managers
   std::variant<RowsWritten, SubtransactionAborted, Committed> what;
 };
@@ -84,6 +84,7 @@ public:
   Reader& add_reader(const std::string& name);
 
 private:
+  void publish(Lsn lsn);
   void trim();
 
   engine::World& world_;
@@ -94,6 +95,7 @@ private:
   std::size_t first_ = 0; ///< index of entries_.front() since the start of the run
   std::vector<std::unique_ptr<Reader>> readers_;
   Lsn inserted_, flushed_;
+  Lsn written_; ///< target of the last request the device took up
 };
 
 } // namespace replisim

@@ -15,7 +15,8 @@ void Walsender::run(engine::Process& process) {
     auto decoded = decoder_.decode(entry);
     auto& delivery = record_.deliveries[entry.top];
     delivery.read += decoded.read;
-    delivery.dropped += decoded.dropped;
+    for (const auto& [top, rows] : decoded.dropped)
+      record_.deliveries[top].dropped += rows;
     for (auto& step : decoded.steps)
       perform(process, step);
     record_.sent_lsn = entry.end;
@@ -52,6 +53,10 @@ void Walsender::perform(engine::Process& process, DecodeStep& step) {
 void Walsender::send_chunk(engine::Process& process, const DecodeStep& step) {
   const auto runs = publish(step.runs, step.top);
   const Rows rows = rows_of(runs);
+  if (rows == 0) { // nothing published in it: the opening and closing remain
+    process.cpu(static_cast<double>(step.chunks) * params_.costs->stream_chunk_s);
+    return;
+  }
   const Rows pieces =
       std::max<Rows>(1, std::llround(static_cast<double>(rows) / static_cast<double>(params_.batch_rows)));
   if (step.chunks > 1 or pieces == 1) {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
@@ -57,6 +58,7 @@ struct World::Impl {
   int active = 0;      ///< processes that run, sleep or compute: something will happen
   int one_shot_timers = 0;
   bool running = false;
+  std::optional<double> ended_s; ///< SimGrid's clock runs on to the last timer that is still set
   struct Periodic {
     double interval_s;
     std::function<void(double)> callback;
@@ -207,7 +209,9 @@ std::map<std::string, std::string> World::engine_options() {
   return options;
 }
 
-double World::now() const { return sg4::Engine::get_clock() - impl_->origin_s; }
+double World::now() const {
+  return impl_->ended_s ? *impl_->ended_s : sg4::Engine::get_clock() - impl_->origin_s;
+}
 
 HostId World::add_host(const std::string& name, const Machine& machine) {
   REPLISIM_REQUIRE(machine.cpus() > 0 and machine.speed > 0, "host {} has {} CPUs of speed {}", name,
@@ -271,6 +275,7 @@ void World::deadlock() {
 void World::finish() {
   if (impl_->running) {
     impl_->running = false;
+    impl_->ended_s = now();
     impl_->done->release();
   }
 }
@@ -306,12 +311,20 @@ void World::run() {
     std::rethrow_exception(impl_->error);
 }
 
+void World::from_timer(const std::function<void()>& callback) {
+  try {
+    callback();
+  } catch (const std::exception&) {
+    fail("a timer", std::current_exception());
+  }
+}
+
 void World::at(double date_s, std::function<void()> callback) {
   ++impl_->one_shot_timers;
   simgrid::kernel::timer::Timer::set(impl_->origin_s + date_s, [this, callback = std::move(callback)] {
     --impl_->one_shot_timers;
     if (impl_->running)
-      callback();
+      from_timer(callback);
   });
 }
 
@@ -327,7 +340,7 @@ void World::tick(std::size_t periodic, std::int64_t n) {
   simgrid::kernel::timer::Timer::set(impl_->origin_s + date_s, [this, periodic, n] {
     if (not impl_->running)
       return;
-    impl_->periodic[periodic].callback(now());
+    from_timer([this, periodic] { impl_->periodic[periodic].callback(now()); });
     if (impl_->active > 0 or impl_->one_shot_timers > 0) {
       tick(periodic, n + 1);
     } else { // periodic timers alone would keep a stuck world going for ever

@@ -169,6 +169,7 @@ private:
   struct Impl;
   void deadlock();
   void tick(std::size_t periodic, std::int64_t n);
+  void from_timer(const std::function<void()>& callback);
   void fail(const std::string& process, std::exception_ptr error);
 
   std::unique_ptr<Impl> impl_;
