@@ -63,6 +63,8 @@ public:
   std::string of(const FittedCost& cost) {
     if (cost.held)
       return "provenance: guess, source: held while others were fitted";
+    if (not std::isfinite(cost.relative_interval))
+      return "provenance: guess, source: not determined by the figures of the fit";
     const bool is_first = not is_written_;
     is_written_ = true;
     return "provenance: fitted, source: " + (is_first ? fmt::format("&fit \"{}\"", text_) : "*fit");
@@ -82,7 +84,7 @@ std::string fit_table(const SuiteFit& fit) {
     out += fmt::format(" and {} ratios of two", fit.ratios.size());
   out += fmt::format("; costs as profile {} states them\n", fit.profile);
   if (fit.left_out > 0)
-    out += fmt::format("{} cells left out: too short to fit to\n", fit.left_out);
+    out += fmt::format("{} cells left out: zero, or too short a time to fit to\n", fit.left_out);
   out += "\n" + cost_lines(fit);
   out += fmt::format("\ncost {:.2f} before, {:.2f} after {} iterations: {}\n", fit.summary.cost_before,
                      fit.summary.cost_after, fit.summary.iterations, fit.summary.reason);

@@ -10,8 +10,8 @@ namespace replisim {
 /// Parameters with intervals and plausible ranges, the course of the fit, measured beside predicted.
 std::string fit_table(const SuiteFit& fit);
 
-/// `cpu_speed:` and `parameters:` of a profile file. What was held is marked as a guess: the fit says
-/// nothing about it.
+/// `cpu_speed:` and `parameters:` of a profile file. What was held or is undetermined is marked
+/// as a guess: the fit says nothing about it.
 std::string profile_snippet(const SuiteFit& fit);
 
 } // namespace replisim

@@ -60,11 +60,10 @@ double plain_number(const Argument& argument, const std::string& text, const std
   return *number;
 }
 
+constexpr const char* spread_words = "spread (standard deviation of the logarithm)";
+
 double spread_of(const Argument& argument) {
-  return argument.spread.empty() ? 0.0
-                                 : plain_number(argument, argument.spread,
-                                                "spread (standard deviation of the "
-                                                "logarithm)");
+  return argument.spread.empty() ? 0.0 : plain_number(argument, argument.spread, spread_words);
 }
 
 double stated_value(const Argument& argument) {
@@ -124,7 +123,13 @@ StatedCosts parse_fixed(const std::vector<std::string>& texts) {
   return fixed;
 }
 
+double parse_spread(const std::string& option, const std::string& text) {
+  return plain_number({option, text, {}, {}, {}}, text, spread_words);
+}
+
 void check_request(const FitRequest& request) {
+  if (request.parameters.empty())
+    throw UsageError("there is nothing to fit; name a cost with --parameter or several with --together");
   std::set<std::string> seen;
   for (const FreeParameter& parameter : request.parameters)
     for (const std::string& name : parameter.names) {

@@ -44,7 +44,10 @@ FreeParameter parse_together(const std::string& text);
 /// Reads every "NAME=VALUE"; a name may be given once.
 StatedCosts parse_fixed(const std::vector<std::string>& texts);
 
-/// Throws when a parameter is free twice, or free by itself and fixed too.
+/// Reads the value of `option`, a spread.
+double parse_spread(const std::string& option, const std::string& text);
+
+/// Throws when no parameter is free, one is free twice, or one is free by itself and fixed too.
 void check_request(const FitRequest& request);
 
 /// A stated cost as people write it, with three digits: "7.00us", "0.200ns", "0.733" for cpu_speed.

@@ -1,6 +1,7 @@
 // replisim_fit: fits costs to a suite of measurements and prints what a profile should say.
 #include "calibration/fit/fit_report.hpp"
 #include "models/base/errors.hpp"
+#include "models/base/suggest.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ struct Arguments {
   std::vector<std::string> parameters;
   std::vector<std::string> together;
   std::vector<std::string> fixed;
-  double derived_spread = 0;
+  std::string derived_spread;
   int iterations = FitOptions().max_iterations;
   int jobs = 0;
 };
@@ -43,7 +44,7 @@ CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<std::s
   return app.add_option(name, values, sentence + "; repeatable")->allow_extra_args(false)->type_name(form);
 }
 
-CLI::Option* describe(CLI::App& app, Arguments& arguments) {
+void describe(CLI::App& app, Arguments& arguments) {
   FitRequest& request = arguments.request;
   app.add_option("SUITE", arguments.suite, "Suite of measurements (replisim validate lists them)")
       ->required();
@@ -59,12 +60,10 @@ CLI::Option* describe(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
   app.add_option("--jobs", arguments.jobs, "Simulations at a time (default: the CPUs this process may use)")
       ->check(CLI::Range(1, 1024));
-  app.footer(notes);
-  return app
-      .add_option("--derived", arguments.derived_spread,
-                  "Fit to the suite's improvements too, as ratios known to this relative error")
-      ->check(CLI::PositiveNumber)
+  app.add_option("--derived", arguments.derived_spread,
+                 "Fit to the suite's improvements too, as ratios known to this relative error")
       ->type_name("SPREAD");
+  app.footer(notes);
 }
 
 int fit(Arguments arguments) {
@@ -74,6 +73,8 @@ int fit(Arguments arguments) {
   for (const std::string& text : arguments.together)
     request.parameters.push_back(parse_together(text));
   request.fixed = parse_fixed(arguments.fixed);
+  if (not arguments.derived_spread.empty())
+    request.derived_spread = parse_spread("--derived", arguments.derived_spread);
   FitOptions options;
   options.max_iterations = arguments.iterations;
   if (::isatty(STDERR_FILENO) != 0)
@@ -96,10 +97,23 @@ int complain(const std::string& text, ExitCode code) {
   return static_cast<int>(code);
 }
 
+/// A sentence on the first option that does not exist; empty when there is none.
+std::string unknown_option(const CLI::App& app) {
+  for (const std::string& word : app.remaining()) {
+    if (not word.starts_with('-'))
+      continue;
+    std::vector<std::string> known;
+    for (const CLI::Option* option : app.get_options())
+      known.push_back(option->get_name());
+    return fmt::format("replisim_fit does not know '{}'{}", word, suggestion(word, known));
+  }
+  return {};
+}
+
 int run(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("Fits costs to measurements and prints them as a profile states them", "replisim_fit");
-  const CLI::Option* derived = describe(app, arguments);
+  describe(app, arguments);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -109,10 +123,10 @@ int run(int argc, char** argv) {
       std::fputs(out.str().c_str(), stdout);
       return static_cast<int>(ExitCode::Ok);
     }
-    return complain(std::string(error.what()) + "\nRun with --help for more information.", ExitCode::Usage);
+    const std::string unknown = unknown_option(app);
+    return complain((unknown.empty() ? error.what() : unknown) + "\nRun with --help for more information.",
+                    ExitCode::Usage);
   }
-  if (derived->count() > 0)
-    arguments.request.derived_spread = arguments.derived_spread;
   return fit(std::move(arguments));
 }
 

@@ -28,6 +28,7 @@ const std::vector<Layer>& layers() {
       {"sim/engine/", {"models/", "sim/"}, {"fmt", "Eigen", "simgrid", "xbt"}, true},
       {"sim/actors/", {"models/", "sim/"}, {"fmt", "Eigen"}, false},
       {"sim/", {"models/", "sim/"}, {"fmt", "Eigen", "yaml-cpp", "nlohmann"}, true},
+      {"calibration/fit/main.cpp", {"models/", "sim/", "calibration/"}, {"fmt", "CLI"}, true},
       {"calibration/", {"models/", "sim/", "calibration/"}, {"fmt", "Eigen", "yaml-cpp", "nlohmann"}, true},
       {"cli/",
        {"models/", "sim/", "calibration/", "cli/"},
