@@ -53,7 +53,9 @@ asan: deps ## build with address and undefined-behaviour sanitizers and run the 
 	@scripts/build.sh asan $(JOBS)
 	@ctest --test-dir build-asan --output-on-failure -j $(JOBS) -R '^test_(models|scenario|engine|calibration)'
 
-soak: build asan ## every test again and again in random order, then all of them with sanitizers
+soak: build asan ## the long tests, every test again and again, then all of them with sanitizers
+	@scripts/deps.sh slurm-wlm munge parallel openssh-server openssh-client sqlite3
+	@ctest --test-dir build -C Soak -L soak --output-on-failure
 	@ctest --test-dir build --output-on-failure -j $(JOBS) --schedule-random --repeat until-fail:5
 	@ctest --test-dir build-asan --output-on-failure -j $(JOBS) --timeout 600
 

@@ -26,7 +26,7 @@ constexpr const char* examples = R"(Examples:
 
 Exit codes:
   0    done; warnings alone are 0
-  1    the answer is no: a suite short of its bar
+  1    the answer is no: a suite short of its bar, a sweep with points that failed
   2    something outside the program must be put right: command line, file, disk
   3    an error of the program itself
   130  interrupted; what was finished is complete
@@ -40,8 +40,8 @@ int complain(const std::string& text, ExitCode code) {
 /// Names that could have been meant where an unknown word stands: options and subcommands.
 std::vector<std::string> known_names(const CLI::App& app) {
   const CLI::App* command = &app;
-  for (const auto* sub : app.get_subcommands())
-    command = sub;
+  while (not command->get_subcommands().empty())
+    command = command->get_subcommands().back();
   std::vector<std::string> known;
   for (const auto* option : command->get_options())
     known.push_back(option->get_name());
@@ -76,6 +76,7 @@ int run_program(int argc, char** argv) {
   app.require_subcommand(1);
   cli::add_run(app, session);
   cli::add_sweep(app, session);
+  cli::add_results(app, session);
   cli::add_validate(app, session);
   app.footer(examples); // last: subcommands would inherit it
   try {

@@ -2,14 +2,17 @@
 
 #include "models/base/errors.hpp"
 #include "models/base/suggest.hpp"
+#include "sim/run/time_left.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -36,9 +39,22 @@ void write_stdout(std::string_view text) {
 std::function<void(std::size_t, std::size_t)> terminal_progress(std::string label) {
   if (::isatty(STDERR_FILENO) == 0)
     return {};
-  return [label = std::move(label)](std::size_t done, std::size_t total) {
+  using Clock = std::chrono::steady_clock;
+  struct State {
+    Clock::time_point start = Clock::now();
+    Clock::time_point shown = {};
+    TimeLeft left = {};
+  };
+  return [label = std::move(label), state = std::make_shared<State>()](std::size_t done, std::size_t total) {
+    const auto now = Clock::now();
+    state->left.update(std::chrono::duration<double>(now - state->start).count(), done, total);
+    if (done < total and now - state->shown < std::chrono::milliseconds(100))
+      return;
+    state->shown = now;
     // The last one wipes the line, so that results start on a clean one.
-    const std::string line = done < total ? fmt::format("\r{} {}/{}", label, done, total) : "\r\033[K";
+    const std::string line = done < total
+                                 ? "\r" + progress_line(label, done, total, state->left.seconds()) + "\033[K"
+                                 : "\r\033[K";
     std::fputs(line.c_str(), stderr);
   };
 }

@@ -12,8 +12,8 @@ namespace replisim::cli {
 /// quietly; any other failure throws UsageError.
 void write_stdout(std::string_view text);
 
-/// A progress callback for the fork pool: rewrites one line "LABEL 12/42" on standard error when that
-/// is a terminal, and does nothing otherwise.
+/// A progress callback for the fork pool: rewrites one line (a bar, counts, the time left) on standard error
+/// when that is a terminal, and is empty otherwise.
 std::function<void(std::size_t done, std::size_t total)> terminal_progress(std::string label);
 
 /// Throws UsageError with a sentence unless `path` is a readable file: not there (with the nearest

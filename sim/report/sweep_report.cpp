@@ -76,11 +76,12 @@ std::vector<std::string> label_cells(const std::vector<std::pair<std::string, st
 
 TextTable point_table(const Sweep& sweep, std::size_t column_count) {
   std::vector<std::string> header;
-  for (const auto& axis : sweep.axes)
-    header.push_back(axis_header(axis.path));
+  for (const auto& column : PointSpace(sweep.axes, sweep.sample).columns())
+    header.push_back(axis_header(column));
+  const std::size_t label_count = header.size();
   for (std::size_t i = 0; i < column_count; ++i)
     header.emplace_back(columns()[i].header);
-  TextTable table(header, sweep.axes.size());
+  TextTable table(header, label_count);
   for (const auto& row : sweep.rows) {
     auto cells = label_cells(row.point.labels);
     if (not row.outcome.result) {
@@ -162,6 +163,8 @@ json point_json(const SweepRow& row) {
     out["scenario_hash"] = run.scenario_hash;
     out["fingerprint"] = hex64(run.fingerprint);
     out["warnings"] = run.warnings;
+    if (not row.half_width.empty())
+      out["half_width_95"] = metrics_json(row.half_width);
   } else {
     out["error"] = row.outcome.error;
   }
@@ -189,6 +192,8 @@ std::string sweep_table(const Sweep& sweep) {
   std::string out = wrapped("", sweep.scenario);
   for (const auto& note : sweep.notes)
     out += wrapped("  note: ", note);
+  if (sweep.replications > 1)
+    out += fmt::format("  means of {} replications, seeds from {} on\n", sweep.replications, sweep.seed);
   std::size_t count = columns().size();
   while (count > 1 and point_table(sweep, count).width() + 2 > report_columns)
     --count;
@@ -201,13 +206,6 @@ std::string sweep_table(const Sweep& sweep) {
 }
 
 json sweep_json(const Sweep& sweep) {
-  json axes = json::array();
-  for (const auto& axis : sweep.axes) {
-    json values = json::array();
-    for (const auto& [label, text] : axis.values)
-      values.push_back(label);
-    axes.push_back({{"path", axis.path}, {"values", std::move(values)}});
-  }
   json points = json::array();
   for (const auto& row : sweep.rows)
     points.push_back(point_json(row));
@@ -217,7 +215,9 @@ json sweep_json(const Sweep& sweep) {
   return {{"scenario", sweep.scenario},
           {"version", program_version()},
           {"seed", sweep.seed},
-          {"axes", std::move(axes)},
+          {"replications", sweep.replications},
+          {"axes", axes_json(sweep.axes)},
+          {"sample", sample_json(sweep.sample)},
           {"points", std::move(points)},
           {"break_even", std::move(break_even)},
           {"notes", sweep.notes},
@@ -232,8 +232,8 @@ std::string sweep_csv(const Sweep& sweep) {
       for (const auto& [name, value] : row.outcome.result->metrics)
         metrics.insert(name);
   std::string out;
-  for (const auto& axis : sweep.axes)
-    out += csv_field(axis.path) + ",";
+  for (const auto& column : PointSpace(sweep.axes, sweep.sample).columns())
+    out += csv_field(column) + ",";
   for (const auto& name : metrics)
     out += csv_field(name) + ",";
   out += "bottleneck,error\n";

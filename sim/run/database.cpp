@@ -16,15 +16,9 @@ namespace {
 constexpr int busy_timeout_ms = 10'000;
 
 int open_flags(Database::Mode mode) {
-  switch (mode) {
-  case Database::Mode::Read:
-    return SQLITE_OPEN_READONLY;
-  case Database::Mode::Write:
-    return SQLITE_OPEN_READWRITE;
-  case Database::Mode::Create:
-    break;
-  }
-  return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  // A reader of a file that a killed sweep left behind has its log to put away; where it may not write,
+  // SQLite opens the file to read only.
+  return SQLITE_OPEN_READWRITE | (mode == Database::Mode::Create ? SQLITE_OPEN_CREATE : 0);
 }
 
 std::string reason_of(int code, const char* message) {
@@ -58,6 +52,8 @@ Database::Database(const std::string& file, Mode mode) : file_(file), connection
     fail();
   sqlite3_extended_result_codes(opened, 1);
   sqlite3_busy_timeout(opened, busy_timeout_ms);
+  if (mode == Mode::Read)
+    execute("PRAGMA query_only = 1");
 }
 
 void Database::fail() const {

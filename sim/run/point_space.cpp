@@ -227,6 +227,33 @@ SweepPoint PointSpace::at(std::uint64_t index) const {
   return point;
 }
 
+nlohmann::json axes_json(const std::vector<SweepAxis>& axes) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const auto& axis : axes) {
+    nlohmann::json entry = {{"path", axis.path}};
+    if (axis.range) {
+      entry["from"] = range_value(*axis.range, 0);
+      entry["to"] = range_value(*axis.range, 1);
+      entry["scale"] = axis.range->log ? "log" : "linear";
+    } else {
+      entry["values"] = nlohmann::json::array();
+      for (const auto& [label, text] : axis.values)
+        entry["values"].push_back(label);
+      if (has_names(axis))
+        for (const auto& [label, text] : axis.values)
+          entry["texts"].push_back(text);
+    }
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+nlohmann::json sample_json(const std::optional<SamplePlan>& sample) {
+  if (not sample)
+    return nullptr;
+  return {{"method", name_of(sample->method)}, {"points", sample->points}, {"seed", sample->seed}};
+}
+
 std::vector<SweepPoint> sweep_points(const std::vector<SweepAxis>& axes) {
   const PointSpace space(axes, std::nullopt);
   std::vector<SweepPoint> points;

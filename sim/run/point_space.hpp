@@ -4,6 +4,8 @@
 #include "sim/scenario/loader.hpp"
 #include "sim/scenario/scenario.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,8 +23,8 @@ struct SweepPoint {
 /// Splits at the commas outside of brackets, braces and quotes; blanks around the parts are dropped.
 std::vector<std::string> split_values(const std::string& text);
 
-/// Reads `path=v1,v2,...`; commas inside brackets, braces or quotes belong to a value. Each value is YAML text
-/// and its own label. Paths that change together stand with commas between, their values in lists:
+/// Reads `path=v1,v2,...`; commas inside brackets, braces or quotes belong to a value. Each value is YAML
+/// text and its own label. Paths that change together stand with commas between, their values in lists:
 /// `a,b=[1,2],[3,4]`. A range of a quantity is `path=64kB..64MB/8` (8 even values), `path=64kB..64MB/8/log`
 /// (equal ratios), `path=1..9/step=2`, and for sampling `path=64kB..64MB` or `path=64kB..64MB/log`. Throws
 /// UsageError on a missing '=', an empty value or a repeated one, or a range that is none.
@@ -55,6 +57,13 @@ private:
   std::optional<SamplePlan> sample_;
   std::uint64_t count_ = 1;
 };
+
+/// [{path, values[]} or, where it is sampled, {path, from, to, scale}]; values with names of their own have
+/// their YAML texts beside them.
+nlohmann::json axes_json(const std::vector<SweepAxis>& axes);
+
+/// {method, points, seed} or null.
+nlohmann::json sample_json(const std::optional<SamplePlan>& sample);
 
 /// All points of plain axes. No axes give one point.
 std::vector<SweepPoint> sweep_points(const std::vector<SweepAxis>& axes);

@@ -41,9 +41,9 @@ void fill_row(SweepRow& row, const std::vector<std::optional<PointOutcome>>& out
     if (not outcomes[r] or not outcomes[r]->result) {
       row.outcome = outcomes[r] ? *outcomes[r] : PointOutcome{{}, "interrupted", ExitCode::Interrupted};
       if (outcomes.size() > 1 and outcomes[r])
-        row.outcome.error = fmt::format("replication {}, seed {}: {}", r + 1,
-                                        replication_seed(request.seed, static_cast<int>(r) + 1),
-                                        row.outcome.error);
+        row.outcome.error =
+            fmt::format("replication {}, seed {}: {}", r + 1,
+                        replication_seed(request.seed, static_cast<int>(r) + 1), row.outcome.error);
       return;
     }
     runs.push_back(*outcomes[r]->result);
@@ -118,10 +118,9 @@ SweepPlan plan_sweep(const std::vector<SweepAxis>& scenario_axes, const std::vec
   const PointSpace space(plan.axes, plan.sample);
   plan.sample = space.sample();
   if (space.count() == 0 or space.count() > points_max)
-    throw UsageError(fmt::format("the axes make more than {} points; take some values or axes away{}",
-                                 points_max,
-                                 points_max == sweep_points_max ? ", or collect them in a file with --db"
-                                                                : ""));
+    throw UsageError(
+        fmt::format("the axes make more than {} points; take some values or axes away{}", points_max,
+                    points_max <= sweep_points_max ? ", or collect them in a file with --db" : ""));
   return plan;
 }
 
@@ -140,9 +139,8 @@ std::vector<PointOutcome> run_points(const std::vector<std::vector<Override>>& p
 ExitCode sweep_exit_code(const Sweep& sweep) {
   if (sweep.interrupted)
     return ExitCode::Interrupted;
-  const bool failed = std::any_of(sweep.rows.begin(), sweep.rows.end(), [](const auto& row) {
-    return row.outcome.exit_code != ExitCode::Ok;
-  });
+  const bool failed = std::any_of(sweep.rows.begin(), sweep.rows.end(),
+                                  [](const auto& row) { return row.outcome.exit_code != ExitCode::Ok; });
   const bool unanswered = std::any_of(sweep.break_even.begin(), sweep.break_even.end(),
                                       [](const auto& row) { return not row.error.empty(); });
   return failed or unanswered ? ExitCode::No : ExitCode::Ok;
@@ -169,8 +167,7 @@ Sweep run_sweep(const Scenario& base, const SweepRequest& request, const SweepEn
   std::erase_if(plan.axes, [](const SweepAxis& axis) { return axis.range.has_value(); });
   for (const auto& question : base.break_even)
     if (not InterruptScope::interrupted())
-      for (auto& row :
-           find_break_even(question, plan.axes, request.overrides, request.seed, engine, options))
+      for (auto& row : find_break_even(question, plan.axes, request.overrides, request.seed, engine, options))
         sweep.break_even.push_back(std::move(row));
   sweep.interrupted = InterruptScope::interrupted();
   return sweep;

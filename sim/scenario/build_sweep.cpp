@@ -16,6 +16,13 @@ namespace replisim {
 
 namespace {
 
+/// The unit values between the ends are written in: of sizes bytes, of durations seconds.
+std::string over_unit(const AxisRange& writing) {
+  if (writing.unit == "kB" or writing.unit == "MB")
+    return "B";
+  return writing.unit == "ms" or writing.unit == "min" ? "s" : writing.unit;
+}
+
 class SweepBuilder {
 public:
   SweepBuilder(Building& building, const Node& tree) : building_(building), tree_(tree) {
@@ -185,8 +192,7 @@ private:
       return;
     }
     built.over = over.text;
-    const std::string unit = writing_of(*known).unit;
-    built.over_unit = unit == "kB" or unit == "MB" ? "B" : unit == "ms" or unit == "min" ? "s" : unit;
+    built.over_unit = over_unit(writing_of(*known));
     double* const ends[] = {&built.low, &built.high};
     for (std::size_t i = 0; i < 2; ++i) {
       const Node& end = range.items[i];

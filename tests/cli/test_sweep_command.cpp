@@ -55,12 +55,37 @@ TEST_CASE("a sweep's bytes do not depend on the number of jobs") {
   }
 }
 
-TEST_CASE("a point that cannot be is an error in its row") {
+TEST_CASE("a point that cannot be is an error in its row, and the answer is no") {
   const auto r = program("sweep " + insert + " --vary subscriptions.s.streaming=off,sideways --vary " +
                          memory + "=64kB --format csv");
-  CHECK(r.exit_code == 2);
+  CHECK(r.exit_code == 1);
   CHECK(count_lines(r.out) == 3);
   CHECK_THAT(r.out, Contains("64kB,off,") and Contains("sideways"));
+}
+
+TEST_CASE("a path that leads nowhere is a sentence before anything runs") {
+  const auto mistyped = program("sweep " + insert + " --vary subscriptions.s.streeming=off,on");
+  CHECK(mistyped.exit_code == 2);
+  CHECK(mistyped.out.empty());
+  CHECK(mistyped.err ==
+        "--vary subscriptions.s.streeming: subscriptions.s.streeming: unknown key 'streeming' (did "
+        "you mean 'streaming'?)\n");
+  const auto absent = program("sweep " + insert + " --vary subscriptions.z.streaming=off,on");
+  CHECK(absent.exit_code == 2);
+  CHECK_THAT(absent.err, Contains("the scenario has no entry of that name"));
+  const auto past = program("sweep " + insert + " --vary 'workload.batch.transaction[7].rows=1,2'");
+  CHECK(past.exit_code == 2);
+  CHECK_THAT(past.err, Contains("there is no [7]"));
+}
+
+TEST_CASE("replications at each point share their seeds, and rows are means") {
+  const auto r =
+      program("sweep " + insert + " --vary " + memory +
+              "=64kB,1MB --vary subscriptions.s.streaming=off --replications 2 --seed 5 --format json");
+  REQUIRE(r.exit_code == 0);
+  const json object = json::parse(r.out);
+  CHECK(object["replications"] == 2);
+  CHECK(object["points"][0]["half_width_95"].contains("total_s"));
 }
 
 TEST_CASE("--out takes its format from the ending") {

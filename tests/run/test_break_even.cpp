@@ -163,7 +163,7 @@ TEST_CASE("a sweep appends its break-even answers to table and JSON") {
   base.name = "base";
   base.sweep = {axis("subscriptions.s.streaming", {"off", "parallel"})};
   base.break_even = {question()};
-  const Sweep sweep = run_sweep(base, {}, {}, 1, analytic(linear), {2, {}});
+  const Sweep sweep = run_sweep(base, {}, analytic(linear), {2, {}});
   CHECK_THAT(sweep_table(sweep),
              Catch::Contains("50.0%: below it parallel is faster, above it off is faster"));
   const auto json = sweep_json(sweep)["break_even"];
