@@ -1,11 +1,14 @@
 // replisim validate: predicted beside measured.
 #include "calibration/suites/report.hpp"
+#include "calibration/suites/reports.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace replisim::cli {
 
@@ -18,22 +21,31 @@ struct ValidateOptions {
   std::vector<std::string> overrides;
 };
 
+/// All suites by name and description: those of measurements, then the user reports.
+std::vector<std::pair<std::string, std::string>> all_suites() {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const SuiteEntry& entry : suite_catalogue())
+    out.push_back({entry.name, entry.description});
+  out.push_back({reports_suite, "troubles that users reported, and whether each gets its right answer"});
+  return out;
+}
+
 std::string suite_list(const std::string& format) {
   if (format == "json") {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const SuiteEntry& entry : suite_catalogue())
-      list.push_back({{"suite", entry.name}, {"description", entry.description}});
+    for (const auto& [name, description] : all_suites())
+      list.push_back({{"suite", name}, {"description", description}});
     return nlohmann::ordered_json{{"suites", list}}.dump(2) + "\n";
   }
   if (format == "csv") {
     std::string out = "suite,description\n";
-    for (const SuiteEntry& entry : suite_catalogue())
-      out += fmt::format("{},\"{}\"\n", entry.name, entry.description);
+    for (const auto& [name, description] : all_suites())
+      out += fmt::format("{},\"{}\"\n", name, description);
     return out;
   }
   std::string out = "Suites (replisim validate SUITE):\n";
-  for (const SuiteEntry& entry : suite_catalogue())
-    out += fmt::format("  {:<16} {}\n", entry.name, entry.description);
+  for (const auto& [name, description] : all_suites())
+    out += fmt::format("  {:<16} {}\n", name, description);
   return out;
 }
 
@@ -43,6 +55,20 @@ std::string print(const SuiteReport& report, const std::string& format) {
   return format == "csv" ? suite_csv(report) : suite_table(report);
 }
 
+std::string print(const std::vector<ReportResult>& results, const std::string& format) {
+  if (format == "json")
+    return reports_json(results).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return format == "csv" ? reports_csv(results) : reports_table(results);
+}
+
+ExitCode validate_reports(const ValidateOptions& options, const Library& library) {
+  const auto simulator =
+      forked_report_simulator({.jobs = options.jobs, .progress = terminal_progress("runs")});
+  const auto results = judge_reports(report_catalogue(), library, options.overrides, simulator);
+  write_stdout(print(results, options.format));
+  return all_ok(results) ? ExitCode::Ok : ExitCode::No;
+}
+
 ExitCode validate(const ValidateOptions& options) {
   if (options.suite.empty()) {
     write_stdout(suite_list(options.format));
@@ -50,6 +76,8 @@ ExitCode validate(const ValidateOptions& options) {
   }
   const InterruptScope scope;
   const Library library = find_library();
+  if (options.suite == reports_suite)
+    return validate_reports(options, library);
   Suite suite = make_suite(options.suite, library);
   for (const std::string& text : options.overrides)
     parse_override(text); // a malformed one gets its sentence before anything is loaded

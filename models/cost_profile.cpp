@@ -31,6 +31,9 @@ constexpr std::array rows = {
                   "Executing UPDATE for one row, WAL included: one UPDATE of a whole table, time by rows."},
     CostParameter{"backend.delete_row", &C::backend_delete_row_s, per_row, 0.1 * us, 40 * us,
                   "Executing DELETE for one row, WAL included: one DELETE of a whole table, time by rows."},
+    CostParameter{"backend.transaction", &C::backend_transaction_s, "s per transaction", 0, 500 * us,
+                  "Begin, commit and client handling of one transaction without its rows and without the "
+                  "flush: single-row transactions against rows of one transaction, difference."},
     CostParameter{"backend.index_entry", &C::backend_index_entry_s, per_entry, 0, 20 * us,
                   "One entry in a secondary index: the same INSERT with one more index, difference by rows."},
 
@@ -60,6 +63,9 @@ constexpr std::array rows = {
         "Output function and copy of one column: the same with more columns, difference by columns."},
     CostParameter{"walsender.send_byte", &C::send_byte_s, per_byte, 0, 20 * ns,
                   "One byte of a message: the same with wider columns, difference by bytes."},
+    CostParameter{"walsender.send_transaction", &C::send_transaction_s, "s per transaction", 0, 200 * us,
+                  "Replaying one committed transaction without its rows: CPU of a walsender over single-row "
+                  "transactions against rows of one transaction, difference."},
     CostParameter{
         "walsender.stream_chunk", &C::stream_chunk_s, per_chunk, 0, 2 * ms,
         "Opening and closing one streamed chunk: CPU of a walsender by stream_count, at equal rows and "
@@ -98,6 +104,9 @@ constexpr std::array rows = {
         "apply.index_entry", &C::apply_index_entry_s, per_entry, 0, 20 * us,
         "One entry in a secondary index of the subscriber: the same with one more index, difference by "
         "rows."},
+    CostParameter{"apply.transaction", &C::apply_transaction_s, "s per transaction", 0, 500 * us,
+                  "Begin and local commit of one transaction: CPU of an apply worker over single-row "
+                  "transactions against rows of one transaction, difference."},
 
     CostParameter{
         "latency.wakeup", &C::wakeup_latency_s, plain, 0, 1 * ms,

@@ -18,21 +18,23 @@ struct CostParameters {
   double backend_insert_row_s = 0;
   double backend_update_row_s = 0;
   double backend_delete_row_s = 0;
+  double backend_transaction_s = 0; ///< begin, commit and client handling of one transaction, flush excluded
   double backend_index_entry_s = 0; ///< each secondary index entry of an insert or update
 
   // Walsender: reading WAL and decoding.
   double wal_read_byte_s = 0;   ///< read and CRC, per WAL byte (all records, all databases)
   double wal_read_record_s = 0; ///< find, assemble, parse and dispatch one record of any kind
-  double decode_change_s = 0;  ///< decode one row change and queue it in the reorder buffer
-  double discard_change_s = 0; ///< free one queued change of an aborted (sub)transaction
-  double spill_change_s = 0;   ///< serialise one change to the spill file (one write())
-  double restore_change_s = 0; ///< read one change back (two read()s)
+  double decode_change_s = 0;   ///< decode one row change and queue it in the reorder buffer
+  double discard_change_s = 0;  ///< free one queued change of an aborted (sub)transaction
+  double spill_change_s = 0;    ///< serialise one change to the spill file (one write())
+  double restore_change_s = 0;  ///< read one change back (two read()s)
 
   // Walsender: output plugin and socket.
-  double send_change_s = 0;  ///< relation lookup, publication filter, message frame, send()
-  double send_column_s = 0;  ///< one column's output function and copy
-  double send_byte_s = 0;    ///< per byte of the message
-  double stream_chunk_s = 0; ///< opening and closing one streamed chunk, both ends of it in the walsender
+  double send_change_s = 0;      ///< relation lookup, publication filter, message frame, send()
+  double send_column_s = 0;      ///< one column's output function and copy
+  double send_byte_s = 0;        ///< per byte of the message
+  double send_transaction_s = 0; ///< replaying one committed transaction: snapshot, begin and commit
+  double stream_chunk_s = 0;     ///< opening and closing one streamed chunk, both ends of it in the walsender
 
   // Subscriber: leader apply worker.
   double receive_change_s = 0; ///< recv(), libpq frame, dispatch
@@ -48,6 +50,7 @@ struct CostParameters {
   double apply_update_row_s = 0;
   double apply_delete_row_s = 0;
   double apply_index_entry_s = 0; ///< each secondary index entry
+  double apply_transaction_s = 0; ///< begin and local commit of one transaction
 
   // Process and file-system latencies that do not scale with CPU speed.
   double wakeup_latency_s = 0; ///< from a latch or socket event until the sleeper runs

@@ -1,8 +1,8 @@
 // The data of the settings table: PostgreSQL's names, base units, defaults and ranges.
 //
 // Ranges are written in base units, as in guc_tables.c (guc_parameters.dat since 19). Defaults are
-// those of version 17; where another version differs, the sentence says so. Settings marked
-// `modelled` have the same default in every version.
+// those of version 17; where another version differs, the sentence says so. Of the settings marked
+// `modelled` only checkpoint_completion_target does: the scenario loader sets it for servers before 14.
 
 #include "models/settings.hpp"
 
@@ -116,23 +116,24 @@ Group replication() {
             "Most replication slots (before 18, origins too)."),
       since(18, count("max_active_replication_origins", "10", 0, max_backends,
                       "Most replication origins a subscriber tracks at a time.")),
-      duration("wal_sender_timeout", "ms", "60s", 0, int_max,
-               "A walsender ends a connection silent for so long; 0 never."),
+      modelled(duration("wal_sender_timeout", "ms", "60s", 0, int_max,
+                        "A walsender ends a connection silent for so long; 0 never.")),
       since(19, duration("wal_sender_shutdown_timeout", "ms", "-1", -1, int_max,
                          "How long a shutdown waits for receivers to catch up; -1 without end.")),
       duration("wal_receiver_timeout", "ms", "60s", 0, int_max,
                "A receiver or apply worker gives up a silent sender after so long; 0 never."),
-      duration("wal_receiver_status_interval", "s", "10s", 0, 2147483,
-               "Longest time between two status reports of an apply worker."),
+      modelled(duration("wal_receiver_status_interval", "s", "10s", 0, 2147483,
+                        "Longest time between two status reports of an apply worker.")),
       duration("wal_retrieve_retry_interval", "ms", "5s", 1, int_max,
                "Least time between two starts of the same apply worker."),
-      since(13, size("max_slot_wal_keep_size", "MB", "-1", -1, int_max,
-                     "Most WAL a slot may retain before it is invalidated; -1 any amount.")),
-      since(13,
-            size("wal_keep_size", "MB", "0", 0, int_max, "WAL kept for standbys whatever the slots say.")),
+      modelled(
+          since(13, size("max_slot_wal_keep_size", "MB", "-1", -1, int_max,
+                         "Most WAL a slot may retain before a checkpoint invalidates it; -1 any amount."))),
+      modelled(since(
+          13, size("wal_keep_size", "MB", "0", 0, int_max, "WAL kept for standbys whatever the slots say."))),
       until(12, count("wal_keep_segments", "0", 0, int_max, "WAL segments kept for standbys.")),
-      since(18, duration("idle_replication_slot_timeout", "s", "0", 0, int_max,
-                         "A slot unused for so long is invalidated; 0 never.")),
+      modelled(since(18, duration("idle_replication_slot_timeout", "s", "0", 0, int_max,
+                                  "A slot unused for so long is invalidated by a checkpoint; 0 never."))),
       since(17, text("synchronized_standby_slots", "",
                      "Physical slots that must have received WAL before failover slots send it.")),
       since(17, flag("sync_replication_slots", "off", "A standby copies the failover slots of its primary.")),
@@ -176,14 +177,16 @@ Group wal() {
                         "Size of a WAL segment file, chosen when the cluster is created.")),
       count("commit_delay", "0", 0, 100000, "Microseconds a commit waits for others to flush with it."),
       count("commit_siblings", "5", 0, 1000, "Open transactions needed for commit_delay to apply."),
-      duration("checkpoint_timeout", "s", "5min", 30, 86400, "Longest time between two checkpoints."),
-      real("checkpoint_completion_target", "0.9", 0, 1,
-           "Share of the checkpoint interval over which writes are spread (0.5 before 14)."),
+      modelled(
+          duration("checkpoint_timeout", "s", "5min", 30, 86400, "Longest time between two checkpoints.")),
+      modelled(real("checkpoint_completion_target", "0.9", 0, 1,
+                    "Share of the checkpoint interval over which writes are spread (0.5 before 14).")),
       size("checkpoint_flush_after", "8kB", "256kB", 0, 256,
            "Checkpoint writes forced out after so much; 0 never."),
       duration("checkpoint_warning", "s", "30s", 0, int_max,
                "Checkpoints closer than this are logged; 0 never."),
-      size("max_wal_size", "MB", "1GB", 2, int_max, "WAL between checkpoints that starts one early."),
+      modelled(
+          size("max_wal_size", "MB", "1GB", 2, int_max, "WAL between checkpoints that starts one early.")),
       size("min_wal_size", "MB", "80MB", 2, int_max, "WAL files below this total are recycled, not removed."),
       choice("archive_mode", "off", {"off", "on", "always"}, "Finished WAL segments are archived."),
       text("archive_command", "", "Shell command that archives a segment."),

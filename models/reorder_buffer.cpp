@@ -43,6 +43,7 @@ void push_eviction(std::vector<Eviction>& evictions, Eviction eviction) {
     auto& last = evictions.back();
     last.passes += eviction.passes;
     last.changes += eviction.changes;
+    last.restored += eviction.restored;
     for (const auto& run : eviction.content)
       push_run(last.content, run);
   } else {
@@ -115,14 +116,14 @@ Added ReorderBuffer::add(Xid top, const ChangeRun& run, const AbortLookup& abort
 
 void ReorderBuffer::make_room(Added& out, const AbortLookup& aborted) {
   while (memory_bytes_ >= limit_bytes_) {
-    auto& victim = transactions_.at(xid_of(streaming_ ? *trees_.rbegin() : *single_.rbegin()));
+    auto& victim = transactions_.at(xid_of(streams() ? *trees_.rbegin() : *single_.rbegin()));
     if (traits_.drops_aborted_at_eviction and aborted(victim.xid)) {
       victim.known_aborted = true;
-      push_eviction(out.evictions, {Eviction::Kind::DropAborted, victim.xid, 1, drop(victim), {}});
-    } else if (streaming_) {
+      push_eviction(out.evictions, {Eviction::Kind::DropAborted, victim.xid, 1, drop(victim), 0, {}});
+    } else if (streams()) {
       push_eviction(out.evictions, stream(victim));
     } else {
-      Eviction eviction{Eviction::Kind::Spill, victim.xid, 0, 0, {}};
+      Eviction eviction{Eviction::Kind::Spill, victim.xid, 0, 0, 0, {}};
       eviction.changes = serialize(victim, eviction.passes);
       push_eviction(out.evictions, std::move(eviction));
     }
@@ -142,7 +143,7 @@ void ReorderBuffer::repeat_last(Added& out, Transaction& txn, ChangeRun& rest) {
   if (not empties_writer)
     return;
   const Rows round = ceil_div(limit_bytes_ - memory_bytes_, rest.change_bytes);
-  const BySize& sizes = streaming_ ? trees_ : single_;
+  const BySize& sizes = streams() ? trees_ : single_;
   const bool stays_largest = sizes.empty() or round * rest.change_bytes > sizes.rbegin()->first;
   const Rows rounds = rest.rows.count / round;
   if (not stays_largest or rounds == 0)
@@ -151,7 +152,7 @@ void ReorderBuffer::repeat_last(Added& out, Transaction& txn, ChangeRun& rest) {
   const Bytes bytes = skipped.rows.count * skipped.change_bytes;
   last.passes += rounds;
   last.changes += skipped.rows.count;
-  if (streaming_) {
+  if (last.kind == Eviction::Kind::Stream) {
     push_run(last.content, skipped);
     counters_.stream_count += rounds;
     counters_.stream_bytes += bytes;
@@ -193,10 +194,11 @@ Rows ReorderBuffer::serialize(Transaction& txn, std::int64_t& passes) {
 }
 
 Eviction ReorderBuffer::stream(Transaction& top) {
-  Eviction eviction{Eviction::Kind::Stream, top.xid, 1, 0, {}};
+  Eviction eviction{Eviction::Kind::Stream, top.xid, 1, 0, 0, {}};
   Bytes bytes = 0;
   auto empty = [&](Transaction& txn) {
     eviction.changes += txn.in_memory + txn.spilled;
+    eviction.restored += txn.spilled;
     bytes += txn.queued_bytes;
     spill_file_bytes_ -= txn.file_bytes;
     txn.in_memory = txn.spilled = 0;
@@ -306,6 +308,14 @@ void ReorderBuffer::forget(Xid top_xid) {
   }
   for (const Xid member : members)
     transactions_.erase(member);
+}
+
+void ReorderBuffer::clear() {
+  transactions_.clear();
+  single_.clear();
+  trees_.clear();
+  memory_bytes_ = 0;
+  spill_file_bytes_ = 0;
 }
 
 bool ReorderBuffer::streamed(Xid top) const {

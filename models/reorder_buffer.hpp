@@ -46,6 +46,7 @@ struct Eviction {
   Xid victim;              ///< (sub)transaction spilled or dropped, top-level one streamed
   std::int64_t passes = 0; ///< real evictions this entry stands for (a parent's children count)
   Rows changes = 0;
+  Rows restored = 0;              ///< of a streamed transaction: how many come back from spill files
   std::vector<ChangeRun> content; ///< what is sent, in LSN order (Stream only)
 };
 
@@ -87,6 +88,12 @@ public:
   /// Decoded commit record. The spill files stay until `forget`.
   Replay commit(Xid top);
 
+  /// Whether chunks may be streamed now: not while WAL is read again that lies before the decoding start.
+  void allow_streaming(bool allowed) { streaming_allowed_ = allowed; }
+
+  /// The slot is released: everything queued and all files go; the counters stay.
+  void clear();
+
   /// The replay is over: files and entries of `top` and its subtransactions go away.
   void forget(Xid top);
 
@@ -113,6 +120,7 @@ private:
     bool streamed = false;
     bool known_aborted = false;
   };
+  bool streams() const { return streaming_ and streaming_allowed_; }
   using BySize = std::set<std::pair<Bytes, std::int64_t>>; ///< (bytes, -xid): last is the victim
 
   Transaction& entry(Xid xid, Xid top);
@@ -127,6 +135,7 @@ private:
 
   Bytes limit_bytes_;
   bool streaming_;
+  bool streaming_allowed_ = true;
   VersionTraits traits_;
   std::map<Xid, Transaction> transactions_;
   BySize single_; ///< (sub)transactions with changes in memory

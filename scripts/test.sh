@@ -19,6 +19,7 @@ check() {
 check "formatting" scripts/format.sh --check
 check "validate seed-streaming" "$folder/cli/replisim" validate seed-streaming
 check "validate lab-counters" "$folder/cli/replisim" validate lab-counters
+check "validate reports" "$folder/cli/replisim" validate reports
 check "tests" ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$jobs"
 
 echo

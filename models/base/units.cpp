@@ -36,6 +36,7 @@ constexpr std::array byte_rate_units = {
     Unit{"bps", 1, 8}, Unit{"kbps", 1e3, 8}, Unit{"Mbps", 1e6, 8},     Unit{"Gbps", 1e9, 8}};
 constexpr std::array percent_units = {Unit{"%", 1, 100}};
 constexpr std::array frequency_units = {Unit{"Hz"}, Unit{"kHz", 1e3}, Unit{"MHz", 1e6}, Unit{"GHz", 1e9}};
+constexpr std::array event_rate_units = {Unit{"/s"}, Unit{"/min", 1, 60}, Unit{"/h", 1, 3600}};
 
 struct DimensionRow {
   Dimension dimension;
@@ -51,7 +52,8 @@ constexpr std::array dimension_rows = {
     DimensionRow{Dimension::Size, "a size", "64kB", size_units},
     DimensionRow{Dimension::ByteRate, "a rate", "10Gbps", byte_rate_units},
     DimensionRow{Dimension::Percent, "a percentage", "20%", percent_units},
-    DimensionRow{Dimension::Frequency, "a frequency", "2.8GHz", frequency_units}};
+    DimensionRow{Dimension::Frequency, "a frequency", "2.8GHz", frequency_units},
+    DimensionRow{Dimension::EventRate, "a number per time", "500/s", event_rate_units}};
 
 const DimensionRow& row_of(Dimension dimension) {
   return *std::find_if(dimension_rows.begin(), dimension_rows.end(),

@@ -30,17 +30,18 @@ struct Xid {
   bool valid() const { return value != 0; }
 };
 
-/// `ServerDuration` is a duration with the units PostgreSQL's settings know (no ns).
-enum class Dimension { Duration, ServerDuration, Size, ByteRate, Percent, Frequency };
+/// `ServerDuration` is a duration with the units PostgreSQL's settings know (no ns). `EventRate` is how often
+/// something happens, per second, minute or hour.
+enum class Dimension { Duration, ServerDuration, Size, ByteRate, Percent, Frequency, EventRate };
 
 /// What `parse_quantity` found: a value in the base unit, or a sentence saying what is wrong.
 struct ParsedQuantity {
   bool ok = false;
-  double value = 0;    ///< s, bytes, bytes/s, fraction (20% is 0.2), Hz
+  double value = 0;    ///< s, bytes, bytes/s, fraction (20% is 0.2), Hz, events/s
   std::string problem; ///< e.g. "unit 'Mb' is not a size; use B, kB, MB, GB or TB"
 };
 
-/// Reads "64kB", "0.1ms", "10Gbps", "250MB/s", "20%", "2.8GHz". White space before the unit is
+/// Reads "64kB", "0.1ms", "10Gbps", "250MB/s", "20%", "2.8GHz", "500/s". White space before the unit is
 /// allowed. A bare number is accepted only when `default_unit` is given (a GUC's base unit, such as
 /// "kB" for logical_decoding_work_mem, "8kB" for wal_buffers or "ms" for wal_writer_delay). Bare 0 is
 /// always accepted.

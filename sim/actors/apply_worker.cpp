@@ -1,23 +1,30 @@
 #include "sim/actors/apply_worker.hpp"
 
 #include "models/apply_cost.hpp"
+#include "sim/actors/wal_writer.hpp"
 
 #include <algorithm>
 #include <set>
 
 namespace replisim {
 
-ApplyWorker::ApplyWorker(Params params, ReplicationStream& in,
+ApplyWorker::ApplyWorker(engine::World& world, Params params, ReplicationConnection& connection,
                          std::vector<std::unique_ptr<ParallelApplyWorker>>& workers,
-                         SubscriptionRecord& record, std::function<void(Xid)> committed)
-    : params_(params), in_(in), workers_(workers), record_(record), committed_(std::move(committed)),
-      pool_(params.parallel_workers) {}
+                         SubscriptionRecord& record, std::function<void()> committed)
+    : world_(world), params_(params), connection_(connection), in_(connection.stream()), workers_(workers),
+      record_(record), committed_(std::move(committed)), pool_(params.parallel_workers) {}
 
 void ApplyWorker::run(engine::Process& process) {
+  if (not connection_.start())
+    return;
   while (auto part = in_.receive(process)) {
     const ReplicationMessage& message = *part->payload;
     if (const auto* batch = std::get_if<RowChanges>(&message)) {
       receive(process, *part, *batch);
+      continue;
+    }
+    if (const auto* flow = std::get_if<SmallTransactions>(&message)) {
+      apply_flow(process, *part, *flow);
       continue;
     }
     in_.await_sent(process, *part);
@@ -142,6 +149,16 @@ void ApplyWorker::abort(engine::Process& process, const AbortSubtransaction& abo
   if (streamed.worker >= 0) {
     auto& ring = workers_[static_cast<std::size_t>(streamed.worker)]->ring();
     ring.send(process, abort, {1, protocol::stream_abort_parallel_body_bytes, 1});
+    if (abort.subxid == abort.top) {
+      wait_for_worker(process, streamed.worker);
+      streamed_.erase(it);
+    }
+    return;
+  }
+  if (abort.subxid == abort.top) { // the whole file goes
+    record_.deliveries[abort.top].undone += rows_of(streamed.file);
+    file_changed(file_bytes(streamed), 0);
+    streamed_.erase(it);
     return;
   }
   // The file is cut where the subtransaction began; what its own subtransactions wrote lies behind.
@@ -162,11 +179,12 @@ void ApplyWorker::abort(engine::Process& process, const AbortSubtransaction& abo
 }
 
 void ApplyWorker::commit(engine::Process& process, const CommitTransaction& commit) {
+  record_.deliveries[commit.top].received_s = process.now();
   const auto it = streamed_.find(commit.top);
   if (commit.streamed and it != streamed_.end() and it->second.worker >= 0) {
     commit_in_worker(process, commit, it->second.worker);
     streamed_.erase(it);
-    committed_(commit.top);
+    note_commit(commit.end);
     return;
   }
   if (commit.streamed and it != streamed_.end()) {
@@ -179,12 +197,51 @@ void ApplyWorker::commit(engine::Process& process, const CommitTransaction& comm
   record_.replay_lsn = commit.end;
   if (delivery.first_lock_s >= 0)
     --record_.locking_transactions;
-  committed_(commit.top);
+  note_commit(commit.end);
+}
+
+/// The commit is applied but not flushed: the WAL writer of the subscriber does that at its next tick, and
+/// only then may the leader report it (get_flush_position).
+void ApplyWorker::note_commit(Lsn end) {
+  unflushed_ = end;
+  connection_.applied(end);
+  if (not flush_pending_) {
+    flush_pending_ = true;
+    connection_.expect_flush();
+    world_.at(next_wal_writer_tick(world_.now(), params_.flush_delay_s), [this] {
+      flush_pending_ = false;
+      connection_.flushed(unflushed_);
+    });
+  }
+  committed_();
+}
+
+void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const SmallTransactions& batch) {
+  auto& delivery = record_.deliveries[batch.top];
+  const double begun_s = process.now();
+  const double transactions = static_cast<double>(batch.flow.transactions);
+  process.cpu(part.share * transactions * (batch.shape.receive_s + batch.shape.apply_s));
+  in_.await_sent(process, part);
+  flow_clock_.work(begun_s, process.now());
+  if (part.last) {
+    delivery.received += batch.rows;
+    delivery.applied += batch.rows;
+    record_.flow_transactions += batch.flow.transactions;
+    flow_clock_.finish(batch.flow, record_.flow_lag);
+    record_.replay_lsn = batch.end;
+    note_commit(batch.end);
+  }
+  in_.release(part);
 }
 
 void ApplyWorker::commit_in_worker(engine::Process& process, const CommitTransaction& commit, int worker) {
   auto& assigned = *workers_[static_cast<std::size_t>(worker)];
   assigned.ring().send(process, commit, {1, protocol::stream_commit_body_bytes, 1});
+  wait_for_worker(process, worker);
+}
+
+void ApplyWorker::wait_for_worker(engine::Process& process, int worker) {
+  auto& assigned = *workers_[static_cast<std::size_t>(worker)];
   while (not assigned.idle())
     process.wait(assigned.finished(), engine::Activity::Blocked);
   pool_.release(worker);

@@ -7,7 +7,9 @@
 #pragma once
 
 #include "models/parallel_workers.hpp"
+#include "sim/actors/flow_clock.hpp"
 #include "sim/actors/parallel_apply_worker.hpp"
+#include "sim/actors/replication_connection.hpp"
 #include "sim/scenario/scenario.hpp"
 
 #include <functional>
@@ -22,11 +24,12 @@ public:
     Streaming streaming = Streaming::Off;
     Rows batch_rows = 1; ///< rows per step when a file is applied
     int parallel_workers = 0;
+    double flush_delay_s = 0.2; ///< wal_writer_delay of the subscriber: commits are flushed at its ticks
   };
   /// `committed` is called when a transaction's commit has been applied.
-  ApplyWorker(Params params, ReplicationStream& in,
+  ApplyWorker(engine::World& world, Params params, ReplicationConnection& connection,
               std::vector<std::unique_ptr<ParallelApplyWorker>>& workers, SubscriptionRecord& record,
-              std::function<void(Xid)> committed);
+              std::function<void()> committed);
   void run(engine::Process& process);
 
 private:
@@ -45,19 +48,27 @@ private:
   void serialize(engine::Process& process, const Part& part, const RowChanges& batch, Streamed& streamed);
   void commit(engine::Process& process, const CommitTransaction& commit);
   void commit_in_worker(engine::Process& process, const CommitTransaction& commit, int worker);
+  void wait_for_worker(engine::Process& process, int worker);
   void apply_file(engine::Process& process, Xid top, const Streamed& streamed);
   void abort(engine::Process& process, const AbortSubtransaction& abort);
+  void apply_flow(engine::Process& process, const Part& part, const SmallTransactions& batch);
+  void note_commit(Lsn end);
   Streamed& first_chunk(engine::Process& process, Xid top);
   double receive_seconds(const Part& part, const RowChanges& batch) const;
   static Bytes file_bytes(const Streamed& streamed);
   void file_changed(Bytes before, Bytes after);
   void lock(engine::Process& process, DeliveryRecord& delivery);
 
+  engine::World& world_;
   Params params_;
+  ReplicationConnection& connection_;
   ReplicationStream& in_;
   std::vector<std::unique_ptr<ParallelApplyWorker>>& workers_;
   SubscriptionRecord& record_;
-  std::function<void(Xid)> committed_;
+  std::function<void()> committed_;
+  FlowClock flow_clock_;
+  Lsn unflushed_; ///< last commit applied and not yet flushed
+  bool flush_pending_ = false;
   ParallelWorkerPool pool_;
   std::map<Xid, Streamed> streamed_;
 };

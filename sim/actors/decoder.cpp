@@ -2,10 +2,20 @@
 
 #include "models/base/check.hpp"
 
+#include <algorithm>
+
 namespace replisim {
 
 Decoder::Decoder(Params params, const TransactionStatus& status)
     : params_(params), status_(status), buffer_(params.work_mem_bytes, params.streaming, params.traits) {}
+
+void Decoder::start(Lsn restart, Lsn confirmed) {
+  buffer_.clear();
+  queued_.clear();
+  open_.clear();
+  snapshot_ = restart;
+  confirmed_ = confirmed;
+}
 
 Decoder::Result Decoder::decode(const WalEntry& entry) {
   Result result;
@@ -15,23 +25,22 @@ Decoder::Result Decoder::decode(const WalEntry& entry) {
   read.top = entry.top;
   read.lsn = entry.end;
   result.steps.push_back(read);
+  buffer_.allow_streaming(entry.start >= confirmed_);
   if (const auto* rows = std::get_if<RowsWritten>(&entry.what)) {
+    open_.try_emplace(entry.top, snapshot_);
     decode_rows(entry, *rows, result);
-  } else if (std::holds_alternative<SubtransactionAborted>(entry.what)) {
-    const bool streamed = buffer_.streamed(entry.top);
-    const Rows freed = buffer_.abort_subtransaction(entry.xid);
-    result.steps.front().cpu_s += static_cast<double>(freed) * params_.costs->discard_change_s;
-    result.dropped[entry.top] += queued_[entry.xid];
-    queued_.erase(entry.xid);
-    if (streamed) {
-      DecodeStep abort = read;
-      abort.kind = DecodeStep::Kind::StreamAbort;
-      abort.cpu_s = 0;
-      abort.subxid = entry.xid;
-      result.steps.push_back(abort);
-    }
-  } else {
+  } else if (const auto* flow = std::get_if<FlowCommitted>(&entry.what)) {
+    decode_flow(entry, *flow, result);
+  } else if (std::holds_alternative<SubtransactionAborted>(entry.what) or
+             std::holds_alternative<RolledBack>(entry.what)) {
+    decode_abort(entry, result);
+  } else if (std::holds_alternative<Committed>(entry.what)) {
     decode_commit(entry, result);
+  } else if (std::holds_alternative<RunningXacts>(entry.what)) {
+    result.restart_candidate = entry.start;
+    for (const auto& [top, restart] : open_)
+      result.restart_candidate = std::min(*result.restart_candidate, restart);
+    snapshot_ = entry.start;
   }
   return result;
 }
@@ -45,8 +54,9 @@ void Decoder::decode_rows(const WalEntry& entry, const RowsWritten& written, Res
   const ChangeRun run{entry.xid, written.table, written.statement, written.rows,
                       change_bytes(*written.table, written.statement->operation)};
   auto added = buffer_.add(entry.top, run, [this](Xid xid) { return status_.aborted(xid); });
-  tops_[entry.xid] = entry.top;
-  queued_[entry.xid] += count - added.ignored;
+  auto& queued = queued_[entry.xid];
+  queued.first = entry.top;
+  queued.second += count - added.ignored;
   result.dropped[entry.top] += added.ignored;
   for (auto& eviction : added.evictions) {
     DecodeStep step;
@@ -58,24 +68,69 @@ void Decoder::decode_rows(const WalEntry& entry, const RowsWritten& written, Res
       break;
     case Eviction::Kind::DropAborted:
       step.cpu_s = static_cast<double>(eviction.changes) * costs.discard_change_s;
-      result.dropped[tops_.at(eviction.victim)] += queued_[eviction.victim];
-      queued_[eviction.victim] = 0;
+      result.dropped[queued_[eviction.victim].first] += queued_[eviction.victim].second;
+      queued_[eviction.victim].second = 0;
       break;
     case Eviction::Kind::Stream:
       step.kind = DecodeStep::Kind::Chunk;
       step.top = eviction.victim;
       step.rows = eviction.changes;
+      step.restored = eviction.restored;
       step.chunks = eviction.passes;
       step.runs = std::move(eviction.content);
       for (const auto& sent : step.runs)
-        queued_[sent.xid] -= sent.rows.count;
+        queued_[sent.xid].second -= sent.rows.count;
       break;
     }
     result.steps.push_back(std::move(step));
   }
 }
 
+/// Abort record of a subtransaction or of a whole transaction.
+void Decoder::decode_abort(const WalEntry& entry, Result& result) {
+  const bool whole = std::holds_alternative<RolledBack>(entry.what);
+  const bool streamed = buffer_.streamed(entry.top);
+  const Rows freed = whole ? buffer_.abort_transaction(entry.top) : buffer_.abort_subtransaction(entry.xid);
+  result.steps.front().cpu_s += static_cast<double>(freed) * params_.costs->discard_change_s;
+  if (whole) {
+    result.dropped[entry.top] += forget_queued(entry.top);
+    open_.erase(entry.top);
+  } else {
+    result.dropped[entry.top] += queued_[entry.xid].second;
+    queued_.erase(entry.xid);
+  }
+  if (not streamed)
+    return;
+  DecodeStep abort;
+  abort.kind = DecodeStep::Kind::StreamAbort;
+  abort.top = entry.top;
+  abort.subxid = entry.xid;
+  abort.lsn = entry.end;
+  result.steps.push_back(abort);
+}
+
+Rows Decoder::forget_queued(Xid top) {
+  Rows rows = 0;
+  for (auto it = queued_.begin(); it != queued_.end();) {
+    if (it->second.first == top) {
+      rows += it->second.second;
+      it = queued_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  return rows;
+}
+
 void Decoder::decode_commit(const WalEntry& entry, Result& result) {
+  open_.erase(entry.top);
+  if (entry.end <= confirmed_) { // the client has it: DecodeCommit forgets it
+    const Rows freed = buffer_.abort_transaction(entry.top);
+    result.steps.front().cpu_s += static_cast<double>(freed) * params_.costs->discard_change_s;
+    forget_queued(entry.top);
+    result.discarded = true;
+    return;
+  }
   Replay replay = buffer_.commit(entry.top);
   DecodeStep step;
   step.kind = replay.streamed ? DecodeStep::Kind::LastChunk : DecodeStep::Kind::Replay;
@@ -87,10 +142,30 @@ void Decoder::decode_commit(const WalEntry& entry, Result& result) {
   step.restored = replay.restored;
   step.runs = std::move(replay.content);
   for (const auto& sent : step.runs) {
-    auto& queued = queued_[sent.xid];
+    auto& queued = queued_[sent.xid].second;
     queued -= sent.rows.count;
     REPLISIM_REQUIRE(queued >= 0, "transaction {} sends more than was queued", sent.xid.value);
   }
+  forget_queued(entry.top);
+  result.steps.push_back(std::move(step));
+}
+
+/// Each transaction of a flow is over before the next begins to matter: none stays in the buffer.
+void Decoder::decode_flow(const WalEntry& entry, const FlowCommitted& flow, Result& result) {
+  Rows rows = 0;
+  for (const auto& step : flow.flow->transaction)
+    rows += step.rows;
+  result.read = rows * flow.transactions;
+  result.steps.front().cpu_s += static_cast<double>(result.read) * params_.costs->decode_change_s;
+  if (entry.end <= confirmed_) {
+    result.discarded = true;
+    return;
+  }
+  DecodeStep step;
+  step.kind = DecodeStep::Kind::Flow;
+  step.top = entry.top;
+  step.lsn = entry.end;
+  step.flow = flow;
   result.steps.push_back(std::move(step));
 }
 

@@ -18,15 +18,31 @@ void ParallelApplyWorker::run(engine::Process& process) {
     }
     ring_.await_sent(process, *part);
     if (const auto* abort = std::get_if<AbortSubtransaction>(&message)) {
-      auto& delivery = record_.deliveries[abort->top];
-      delivery.undone += applied_[abort->subxid];
-      delivery.applied -= applied_[abort->subxid];
-      applied_.erase(abort->subxid);
+      abort_rows(*abort);
     } else if (const auto* end = std::get_if<CommitTransaction>(&message)) {
       commit(process, *end);
     }
     ring_.release(*part);
   }
+}
+
+void ParallelApplyWorker::abort_rows(const AbortSubtransaction& abort) {
+  auto& delivery = record_.deliveries[abort.top];
+  const bool whole = abort.subxid == abort.top;
+  const Rows rows = whole ? delivery.applied : applied_[abort.subxid];
+  delivery.undone += rows;
+  delivery.applied -= rows;
+  applied_.erase(abort.subxid);
+  if (whole)
+    finish(delivery);
+}
+
+void ParallelApplyWorker::finish(const DeliveryRecord& delivery) {
+  if (delivery.first_lock_s >= 0)
+    --record_.locking_transactions;
+  applied_.clear();
+  idle_ = true;
+  finished_.notify();
 }
 
 void ParallelApplyWorker::apply(engine::Process& process, const ReplicationStream::Part& part,
@@ -49,11 +65,7 @@ void ParallelApplyWorker::commit(engine::Process& process, const CommitTransacti
   auto& delivery = record_.deliveries[commit.top];
   delivery.applied_s = process.now();
   record_.replay_lsn = commit.end;
-  if (delivery.first_lock_s >= 0)
-    --record_.locking_transactions;
-  applied_.clear();
-  idle_ = true;
-  finished_.notify();
+  finish(delivery);
 }
 
 } // namespace replisim

@@ -26,6 +26,8 @@ public:
 private:
   void apply(engine::Process& process, const ReplicationStream::Part& part, const RowChanges& batch);
   void commit(engine::Process& process, const CommitTransaction& commit);
+  void abort_rows(const AbortSubtransaction& abort);
+  void finish(const DeliveryRecord& delivery);
 
   const CostParameters& costs_;
   SubscriptionRecord& record_;

@@ -1,6 +1,7 @@
 #include "sim/actors/pipeline.hpp"
 
 #include "models/apply_cost.hpp"
+#include "models/backend_cost.hpp"
 #include "models/base/check.hpp"
 
 #include <algorithm>
@@ -9,9 +10,6 @@
 namespace replisim {
 
 namespace {
-/// Automatic resolution: this fraction of the estimated time (the sum of all stages).
-constexpr double automatic_fraction = 1.0 / 1200;
-
 /// A Unix-domain socket holds as many messages as its send buffer has room for; each one is a kernel
 /// buffer of its own whose bookkeeping counts (net.core.wmem_default 212,992 bytes; sk_buff plus the
 /// rounding of the data, about 640 bytes for a row message).
@@ -21,58 +19,45 @@ constexpr Bytes local_message_overhead_bytes = 640;
 /// Background load comes in slices of this length.
 constexpr double background_period_s = 0.05;
 
-/// CPU seconds of one row through all stages, one after the other: an upper bound of the run's pace.
-double seconds_through_all_stages(const CostParameters& costs, const Table& table,
-                                  const StatementStep& step) {
-  const ChangeRun run{{}, &table, &step, {1, 1}, 0};
-  const double publisher = std::max({costs.backend_insert_row_s, costs.backend_update_row_s}) +
-                           costs.decode_change_s + costs.spill_change_s + costs.restore_change_s +
-                           costs.send_change_s;
-  return publisher + costs.receive_change_s + apply_seconds(costs, {run});
-}
+/// A run that ends when all is applied, and never gets there, is given up after this time.
+constexpr double patience_s = 30 * 86400.0;
 } // namespace
 
-CostParameters effective_costs(const CostProfile& profile) {
-  CostParameters costs = profile.costs;
-  for (const auto& parameter : cost_parameters())
-    if (not parameter.name.starts_with("latency."))
-      costs.*parameter.field /= profile.cpu_speed;
-  return costs;
-}
-
-Rows batch_rows(const Scenario& scenario, const CostParameters& costs, double& resolution_s) {
-  double rows = 0, seconds = 0;
-  for (const auto& load : scenario.batches)
-    for (const auto& step : load.transaction)
-      if (const auto* statement = std::get_if<StatementStep>(&step)) {
-        const auto count = static_cast<double>(statement->rows);
-        rows += count;
-        seconds +=
-            count * seconds_through_all_stages(costs, scenario.tables.at(statement->table), *statement);
-      }
-  resolution_s = scenario.time_resolution_s > 0 ? scenario.time_resolution_s : seconds * automatic_fraction;
-  if (seconds == 0)
-    return 1;
-  return std::max<Rows>(1, std::llround(rows * std::min(1.0, resolution_s / seconds)));
-}
-
-Pipeline::Pipeline(const Scenario& scenario)
-    : scenario_(scenario), costs_(effective_costs(scenario.profile)),
-      batch_rows_(batch_rows(scenario, costs_, resolution_s_)) {
+Pipeline::Pipeline(const Scenario& scenario, std::uint64_t seed)
+    : scenario_(scenario), seed_(seed), costs_(effective_costs(scenario.profile)),
+      resolution_(resolution_of(scenario, costs_)) {
   add_hosts();
+  auto publisher = [this](const std::string& server) {
+    if (not publishers_.contains(server))
+      add_publisher(scenario_.servers.at(server));
+  };
   for (const auto& [name, publication] : scenario.publications)
-    if (not publishers_.contains(publication.server))
-      add_publisher(scenario.servers.at(publication.server));
+    publisher(publication.server);
   for (const auto& load : scenario.batches)
-    if (not publishers_.contains(load.server))
-      add_publisher(scenario.servers.at(load.server));
-  log_.transactions.resize(scenario.batches.size());
+    publisher(load.server);
   for (const auto& [name, subscription] : scenario.subscriptions)
     add_subscription(subscription);
-  for (std::size_t i = 0; i < scenario.batches.size(); ++i)
-    add_backend(scenario.batches[i], i);
+  for (const auto& [name, consumer] : scenario.consumers)
+    add_consumer(consumer);
+  for (const auto& load : scenario.batches)
+    add_backend(load);
+  for (const auto& flow : scenario.flows)
+    add_flow(flow);
+  for (const auto& load : scenario.other_wal)
+    add_other_wal(load);
   for (const auto& load : scenario.background)
     add_background(load);
+  for (const auto& [name, side] : publishers_)
+    add_checkpointer(name);
+  world_.at(
+      scenario.observe.until_s > 0 ? scenario.observe.until_s : patience_s,
+      [this] {
+        if (scenario_.observe.until_s <= 0)
+          outcomes_.push_back({world_.now(), "not_caught_up", scenario_.name,
+                               "given up after 30 days: not every transaction was applied"});
+        world_.finish();
+      },
+      scenario.observe.until_s <= 0);
 }
 
 void Pipeline::add_hosts() {
@@ -93,38 +78,93 @@ void Pipeline::add_publisher(const Server& server) {
   const double buffers = settings.number("wal_buffers");
   const Bytes automatic =
       std::clamp<Bytes>(settings.bytes("shared_buffers") / 32, 64 * 1024, 16 * 1024 * 1024);
-  side.wal = std::make_unique<WalLog>(
-      world_, WalLog::Options{buffers < 0 ? automatic : static_cast<Bytes>(buffers), settings.flag("fsync")},
-      scenario_.hosts.at(server.host).disks.front());
+  WalLog::Options options;
+  options.wal_buffers_bytes = buffers < 0 ? automatic : static_cast<Bytes>(buffers);
+  options.fsync = settings.flag("fsync");
+  options.initial_bytes = server.initial_retained_wal_bytes;
+  side.wal = std::make_unique<WalLog>(world_, options, scenario_.hosts.at(server.host).disks.front());
+  side.wal->keep_until_removed();
+  side.wal->on_growth([this, name = server.name] { check_disks(name); });
+  side.rules = RetentionRules(settings);
   side.wal_writer = std::make_unique<WalWriter>(*side.wal, settings.number("wal_writer_delay"));
+  side.background_writer = std::make_unique<BackgroundWriter>(*side.wal);
   for (const auto& [name, table] : scenario_.tables)
-    side.next_row[name] = table.initial_rows + 1;
+    side.state.next_row[name] = table.initial_rows + 1;
   spawn(server.name, "walwriter", server.name + " walwriter", server.host,
         [writer = side.wal_writer.get()](engine::Process& process) { writer->run(process); });
+  spawn(server.name, "background_writer", server.name + " background writer", server.host,
+        [writer = side.background_writer.get()](engine::Process& process) { writer->run(process); });
 }
 
-void Pipeline::add_backend(const BatchLoad& load, std::size_t index) {
+void Pipeline::add_checkpointer(const std::string& name) {
+  auto& side = publishers_.at(name);
+  side.checkpointer = std::make_unique<Checkpointer>(side.rules, *side.wal, side.state, side.connections,
+                                                     [this] { note_losses(); });
+  const Server& server = scenario_.servers.at(name);
+  spawn(name, "checkpointer", name + " checkpointer", server.host,
+        [checkpointer = side.checkpointer.get()](engine::Process& process) { checkpointer->run(process); });
+}
+
+void Pipeline::add_backend(const BatchLoad& load) {
   const Server& server = scenario_.servers.at(load.server);
   auto& side = publishers_.at(load.server);
-  log_.transactions[index].name = load.name;
   PublisherBackend::Params params;
   params.load = &load;
   params.tables = &scenario_.tables;
   params.costs = &costs_;
-  params.batch_rows = batch_rows_;
+  params.batch_rows = resolution_.batch_rows;
   params.full_page_images = server.checkpoint_before_workload and server.settings.flag("full_page_writes");
   params.waits_for_flush = server.settings.text("synchronous_commit") != "off";
-  params.index = index;
-  side.backends.push_back(
-      std::make_unique<PublisherBackend>(params, *side.wal, side.status, side.xids, side.next_row, log_));
-  ++deliveries_left_; // its own end
-  for (const auto& [name, subscription] : scenario_.subscriptions)
-    deliveries_left_ += scenario_.publications.at(subscription.publication).server == load.server ? 1 : 0;
+  side.backends.push_back(std::make_unique<PublisherBackend>(params, *side.wal, side.state, log_));
+  ++side.state.busy_loads;
   spawn(server.name, "backend", server.name + " backend " + load.name, server.host,
-        [this, backend = side.backends.back().get()](engine::Process& process) {
+        [this, backend = side.backends.back().get(), name = server.name](engine::Process& process) {
           backend->run(process);
-          delivered();
+          load_over(name);
         });
+}
+
+void Pipeline::add_flow(const FlowLoad& flow) {
+  const Server& server = scenario_.servers.at(flow.server);
+  auto& side = publishers_.at(flow.server);
+  log_.flows.emplace_back();
+  auto& record = log_.flows.back();
+  record.name = flow.name;
+  record.server = flow.server;
+  record.transactions = 0;
+  record.xid = side.state.xids.next();
+  for (auto& [name, slot] : slots_)
+    if (slot.publisher == flow.server)
+      log_.subscriptions.at(name).deliveries[record.xid].flow = true;
+  FlowClients::Params params;
+  params.flow = &flow;
+  params.tables = &scenario_.tables;
+  params.costs = &costs_;
+  params.tick_s = resolution_.tick_s;
+  double peak = 1;
+  for (const auto& point : flow.curve)
+    peak = std::max(peak, point.factor);
+  const double cores = peak * flow.rate_per_s * flow_shape(flow, scenario_.tables, costs_).backend_s;
+  params.cpus = std::clamp(static_cast<int>(std::ceil(2 * cores)), 1, scenario_.hosts.at(server.host).cpus());
+  params.waits_for_flush = server.settings.text("synchronous_commit") != "off";
+  params.page_images = server.settings.flag("full_page_writes");
+  params.seed = seed_;
+  params.accounted_as = record.xid;
+  side.flows.push_back(std::make_unique<FlowClients>(params, *side.wal, side.state, record));
+  ++side.state.busy_loads;
+  spawn(server.name, "backend", server.name + " clients " + flow.name, server.host,
+        [this, clients = side.flows.back().get(), name = server.name](engine::Process& process) {
+          clients->run(process);
+          load_over(name);
+        });
+}
+
+void Pipeline::add_other_wal(const OtherWalLoad& load) {
+  auto& side = publishers_.at(load.server);
+  side.others.push_back(std::make_unique<OtherWalWriter>(load, *side.wal, resolution_.tick_s));
+  spawn(load.server, "other_databases", load.server + " other databases " + load.name,
+        scenario_.servers.at(load.server).host,
+        [writer = side.others.back().get()](engine::Process& process) { writer->run(process); });
 }
 
 engine::StreamOptions Pipeline::connection(const std::string& name, const std::string& from_host,
@@ -135,50 +175,77 @@ engine::StreamOptions Pipeline::connection(const std::string& name, const std::s
   return {name, local_socket_bytes, local_message_overhead_bytes, 0};
 }
 
-void Pipeline::add_subscription(const Subscription& subscription) {
-  const Publication& publication = scenario_.publications.at(subscription.publication);
+SlotSide& Pipeline::add_slot(const std::string& name, const Publication& publication, Streaming streaming,
+                             const std::string& client_host, Bytes client_buffer_bytes,
+                             bool confirms_keepalives) {
   const Server& publisher = scenario_.servers.at(publication.server);
-  const Server& subscriber = scenario_.servers.at(subscription.server);
   auto& from = publishers_.at(publication.server);
-  auto& side = subscriptions_[subscription.name];
-  auto& record = log_.subscriptions[subscription.name];
+  auto& side = slots_[name];
+  auto& record = log_.subscriptions[name];
+  side.publisher = publication.server;
+  side.slot = std::make_unique<Slot>(name, from.wal->inserted(), Lsn{0});
+
+  auto stream = connection("connection of " + name, publisher.host, client_host);
+  stream.window_bytes += client_buffer_bytes;
+  ReplicationConnection::Params connecting;
+  connecting.sender_timeout_s = publisher.settings.number("wal_sender_timeout");
+  connecting.latency_s = stream.latency_s;
+  connecting.confirms_keepalives = confirms_keepalives;
+  side.connection = std::make_unique<ReplicationConnection>(world_, connecting, stream, *side.slot);
+  from.connections.push_back(side.connection.get());
+  side.connection->on_timeout([this, connection = side.connection.get(), name] {
+    if (connection->timeouts() == 1)
+      outcomes_.push_back({world_.now(), "sender_timeout", name,
+                           fmt::format("the walsender of {} ended: no answer within wal_sender_timeout "
+                                       "(sender_timeouts counts all)",
+                                       name)});
+  });
 
   Decoder::Params decoding;
   decoding.work_mem_bytes = publisher.settings.bytes("logical_decoding_work_mem");
-  decoding.streaming = subscription.streaming != Streaming::Off;
+  decoding.streaming = streaming != Streaming::Off;
   decoding.traits = traits_of(publisher.version);
   decoding.costs = &costs_;
-  side.decoder = std::make_unique<Decoder>(decoding, from.status);
-  side.stream = std::make_unique<ReplicationStream>(
-      world_, connection("connection of " + subscription.name, publisher.host, subscriber.host));
+  side.decoder = std::make_unique<Decoder>(decoding, from.state.status);
 
   Walsender::Params sending;
   sending.costs = &costs_;
-  sending.streaming = subscription.streaming;
-  sending.batch_rows = batch_rows_;
-  sending.published = {publication.tables.begin(), publication.tables.end()};
+  sending.streaming = streaming;
+  sending.batch_rows = resolution_.batch_rows;
+  sending.publication = &publication;
+  sending.tables = &scenario_.tables;
+  sending.traits = decoding.traits;
   sending.wakeup_latency_s = costs_.wakeup_latency_s;
-  const std::string walsender = publisher.name + " walsender " + subscription.name;
+  sending.progressed = [this] { progressed(); };
+  sending.spilled = [this, server = publication.server] { check_disks(server); };
+  const std::string walsender = publisher.name + " walsender " + name;
   side.walsender = std::make_unique<Walsender>(sending, *side.decoder, from.wal->add_reader(walsender),
-                                               *side.stream, record);
+                                               *side.connection, record);
   spawn(publisher.name, "walsender", walsender, publisher.host,
         [sender = side.walsender.get()](engine::Process& process) { sender->run(process); });
-  if (publisher.host != subscriber.host) {
-    side.stream->cross_link(hosts_.at(publisher.host), hosts_.at(subscriber.host));
-    roles_.push_back({subscription.name, "network", world_.processes().back().get()});
+  if (publisher.host != client_host) {
+    side.connection->stream().cross_link(hosts_.at(publisher.host), hosts_.at(client_host));
+    roles_.push_back({name, "network", world_.processes().back().get()});
   }
+  return side;
+}
 
+void Pipeline::add_subscription(const Subscription& subscription) {
+  const Server& subscriber = scenario_.servers.at(subscription.server);
+  auto& side = add_slot(subscription.name, scenario_.publications.at(subscription.publication),
+                        subscription.streaming, subscriber.host, 0, true);
+  auto& record = log_.subscriptions.at(subscription.name);
+  const Settings& settings = subscriber.settings;
   ApplyWorker::Params applying;
   applying.costs = &costs_;
   applying.streaming = subscription.streaming;
-  applying.batch_rows = batch_rows_;
-  const Settings& settings = subscriber.settings;
+  applying.batch_rows = resolution_.batch_rows;
+  applying.flush_delay_s = settings.number("wal_writer_delay");
   if (subscription.streaming == Streaming::Parallel)
-    applying.parallel_workers =
-        static_cast<int>(std::min({settings.number("max_parallel_apply_workers_per_subscription"),
-                                   settings.number("max_logical_replication_workers") - 1,
-                                   settings.number("max_worker_processes") - 2})); // launcher and leader
-  applying.parallel_workers = std::max(0, applying.parallel_workers);
+    applying.parallel_workers = std::max(
+        0, static_cast<int>(std::min({settings.number("max_parallel_apply_workers_per_subscription"),
+                                      settings.number("max_logical_replication_workers") - 1,
+                                      settings.number("max_worker_processes") - 2}))); // launcher and leader
   for (int i = 0; i < applying.parallel_workers; ++i) {
     const std::string name =
         subscriber.name + " parallel apply worker " + subscription.name + " " + std::to_string(i + 1);
@@ -186,10 +253,19 @@ void Pipeline::add_subscription(const Subscription& subscription) {
     spawn(subscriber.name, "parallel_apply_worker", name, subscriber.host,
           [worker = side.workers.back().get()](engine::Process& process) { worker->run(process); });
   }
-  side.leader = std::make_unique<ApplyWorker>(applying, *side.stream, side.workers, record,
-                                              [this](Xid) { delivered(); });
+  side.leader = std::make_unique<ApplyWorker>(world_, applying, *side.connection, side.workers, record,
+                                              [this] { progressed(); });
   spawn(subscriber.name, "apply_worker", subscriber.name + " apply worker " + subscription.name,
         subscriber.host, [leader = side.leader.get()](engine::Process& process) { leader->run(process); });
+}
+
+void Pipeline::add_consumer(const Consumer& consumer) {
+  auto& side = add_slot(consumer.name, scenario_.publications.at(consumer.publication), consumer.streaming,
+                        consumer.host, consumer.buffer_bytes, consumer.confirms_keepalives);
+  side.consumer = std::make_unique<ConsumerClient>(
+      world_, consumer, *side.connection, log_.subscriptions.at(consumer.name), [this] { progressed(); });
+  spawn(consumer.name, "consumer", "consumer " + consumer.name, consumer.host,
+        [client = side.consumer.get()](engine::Process& process) { client->run(process); });
 }
 
 void Pipeline::add_background(const BackgroundLoad& load) {
@@ -208,10 +284,70 @@ void Pipeline::add_background(const BackgroundLoad& load) {
           });
 }
 
-void Pipeline::delivered() {
-  REPLISIM_REQUIRE(deliveries_left_ > 0, "more commits applied than made");
-  if (--deliveries_left_ == 0)
+void Pipeline::load_over(const std::string& server) {
+  --publishers_.at(server).state.busy_loads;
+  progressed();
+}
+
+/// Ends a run without an end date once every load is over and every slot's client has all of it.
+void Pipeline::progressed() {
+  if (scenario_.observe.until_s > 0)
+    return;
+  for (const auto& [name, side] : publishers_)
+    if (side.state.busy_loads > 0)
+      return;
+  for (const auto& [name, side] : slots_)
+    if (not side.slot->lost() and
+        log_.subscriptions.at(name).replay_lsn < publishers_.at(side.publisher).state.last_commit)
+      return;
+  world_.finish();
+}
+
+void Pipeline::note_losses() {
+  for (const auto& [name, side] : slots_) {
+    const bool noted =
+        std::any_of(outcomes_.begin(), outcomes_.end(), [&, slot = name](const Outcome& outcome) {
+          return outcome.kind == "slot_lost" and outcome.subject == slot;
+        });
+    if (side.slot->lost() and not noted)
+      outcomes_.push_back({side.slot->lost_s(), "slot_lost", name,
+                           fmt::format("slot {} is lost: {}", name, side.slot->why_lost())});
+  }
+  progressed();
+}
+
+double disk_used_bytes(const Scenario& scenario, const Pipeline& pipeline, const std::string& server_name,
+                       const std::string& disk) {
+  const Server& server = scenario.servers.at(server_name);
+  const auto& side = pipeline.publishers().at(server_name);
+  double used = 0;
+  const std::string first = scenario.hosts.at(server.host).disks.front().name;
+  if ((server.wal_disk.empty() ? first : server.wal_disk) == disk)
+    used += static_cast<double>(side.wal->inserted() - side.wal->removed());
+  if ((server.data_disk.empty() ? first : server.data_disk) == disk)
+    for (const auto& [name, slot] : pipeline.slots())
+      if (slot.publisher == server_name)
+        used += static_cast<double>(slot.decoder->buffer().spill_file_bytes());
+  return used;
+}
+
+/// A full disk ends the run: the server stops (PANIC for WAL, read-only in practice for the data directory).
+void Pipeline::check_disks(const std::string& server) {
+  if (not outcomes_.empty() and outcomes_.back().kind == "disk_full")
+    return; // the run is ending
+  for (const auto& disk : scenario_.hosts.at(scenario_.servers.at(server).host).disks) {
+    if (disk.capacity_bytes == 0)
+      continue;
+    const double used =
+        static_cast<double>(disk.used_bytes) + disk_used_bytes(scenario_, *this, server, disk.name);
+    if (used < static_cast<double>(disk.capacity_bytes))
+      continue;
+    outcomes_.push_back({world_.now(), "disk_full", disk.name,
+                         fmt::format("disk {} of {} is full: {} of {}", disk.name, server, format_bytes(used),
+                                     format_bytes(static_cast<double>(disk.capacity_bytes)))});
     world_.finish();
+    return;
+  }
 }
 
 void Pipeline::run() { world_.run(); }

@@ -1,5 +1,6 @@
 #include "sim/actors/publisher_backend.hpp"
 
+#include "models/backend_cost.hpp"
 #include "models/base/check.hpp"
 #include "models/wal_volume.hpp"
 
@@ -7,60 +8,62 @@
 
 namespace replisim {
 
-namespace {
-double row_seconds(const CostParameters& costs, const Table& table, Operation operation) {
-  const double index_entries = table.secondary_indexes * costs.backend_index_entry_s;
-  switch (operation) {
-  case Operation::Insert:
-    return costs.backend_insert_row_s + index_entries;
-  case Operation::Update:
-    return costs.backend_update_row_s + index_entries;
-  case Operation::Delete:
-    return costs.backend_delete_row_s;
-  }
-  return 0;
-}
-} // namespace
-
-PublisherBackend::PublisherBackend(Params params, WalLog& wal, TransactionStatus& status, XidSource& xids,
-                                   std::map<std::string, Rows>& next_row, RunLog& log)
-    : params_(params), wal_(wal), status_(status), xids_(xids), next_row_(next_row), log_(log) {}
+PublisherBackend::PublisherBackend(Params params, WalLog& wal, PublisherState& state, RunLog& log)
+    : params_(params), wal_(wal), state_(state), log_(log) {}
 
 void PublisherBackend::run(engine::Process& process) {
-  process.sleep(params_.load->at_s, engine::Activity::Starved);
+  for (std::int64_t i = 0; i < params_.load->times; ++i) {
+    const double start_s = params_.load->at_s + static_cast<double>(i) * params_.load->every_s;
+    process.sleep(std::max(0.0, start_s - process.now()), engine::Activity::Starved);
+    run_once(process);
+  }
+}
+
+void PublisherBackend::run_once(engine::Process& process) {
+  index_ = log_.transactions.size();
+  log_.transactions.emplace_back();
+  top_ = {};
+  savepoints_.clear();
+  record().name = params_.load->name;
+  record().server = params_.load->server;
   record().begin_s = process.now();
   for (const auto& step : params_.load->transaction) {
     if (const auto* statement = std::get_if<StatementStep>(&step))
       execute(process, *statement);
     else if (const auto* savepoint = std::get_if<SavepointStep>(&step))
       savepoints_.push_back({savepoint->name, {}, record().rows_written - record().rows_rolled_back});
+    else if (const auto* pause = std::get_if<PauseStep>(&step))
+      process.sleep(pause->seconds, engine::Activity::Starved);
     else
       rollback_to(process, std::get<RollbackToStep>(step).savepoint);
   }
   record().statement_end_s = process.now();
-  commit(process);
+  if (params_.load->rolls_back)
+    roll_back(process);
+  else
+    commit(process);
 }
 
 Xid PublisherBackend::current_xid() {
   if (not top_.valid()) {
-    top_ = xids_.next();
+    top_ = state_.xids.next();
     record().xid = top_;
   }
   if (savepoints_.empty())
     return top_;
   for (auto& savepoint : savepoints_) // parents get their xids before their children
     if (not savepoint.subxid.valid())
-      savepoint.subxid = xids_.next();
+      savepoint.subxid = state_.xids.next();
   return savepoints_.back().subxid;
 }
 
 void PublisherBackend::execute(engine::Process& process, const StatementStep& statement) {
   const Table& table = params_.tables->at(statement.table);
-  const double seconds = row_seconds(*params_.costs, table, statement.operation);
+  const double seconds = backend_row_seconds(*params_.costs, table, statement.operation);
   Rows first = 1;
   if (statement.operation == Operation::Insert) {
-    first = next_row_.at(statement.table);
-    next_row_.at(statement.table) += statement.rows;
+    first = state_.next_row.at(statement.table);
+    state_.next_row.at(statement.table) += statement.rows;
   }
   WalVolume before;
   for (Rows done = 0; done < statement.rows;) {
@@ -72,7 +75,11 @@ void PublisherBackend::execute(engine::Process& process, const StatementStep& st
     const Xid xid = current_xid();
     // A subtransaction's first record also carries the top-level xid.
     const Bytes assignment = xid != top_ and not known.valid() ? top_xid_bytes() : 0;
-    WalEntry entry{{}, {}, top_, xid, after.records - before.records,
+    WalEntry entry{{},
+                   {},
+                   top_,
+                   xid,
+                   after.records - before.records,
                    RowsWritten{&statement, &table, {first + done - rows, rows}}};
     wal_.insert(process, after.bytes - before.bytes + assignment, std::move(entry));
     record().wal_bytes += after.bytes - before.bytes + assignment;
@@ -91,7 +98,7 @@ void PublisherBackend::rollback_to(engine::Process& process, const std::string& 
     const Savepoint undone = savepoints_.back();
     savepoints_.pop_back();
     if (undone.subxid.valid()) {
-      status_.mark_aborted(undone.subxid);
+      state_.status.mark_aborted(undone.subxid);
       wal_.insert(process, abort_record_bytes(), {{}, {}, top_, undone.subxid, 1, SubtransactionAborted{}});
       record().wal_bytes += abort_record_bytes();
     }
@@ -101,15 +108,29 @@ void PublisherBackend::rollback_to(engine::Process& process, const std::string& 
 }
 
 void PublisherBackend::commit(engine::Process& process) {
+  record().commit_record_s = process.now();
   if (top_.valid()) {
-    const Lsn end =
-        wal_.insert(process, commit_record_bytes(), {{}, {}, top_, top_, 1, Committed{params_.index}});
+    const Lsn end = wal_.insert(process, commit_record_bytes(), {{}, {}, top_, top_, 1, Committed{index_}});
     record().wal_bytes += commit_record_bytes();
+    state_.last_commit = std::max(state_.last_commit, end);
     if (params_.waits_for_flush)
       wal_.flush(process, end);
   }
   record().commit_s = process.now();
   record().committed = true;
+}
+
+void PublisherBackend::roll_back(engine::Process& process) {
+  record().rows_rolled_back = record().rows_written;
+  if (top_.valid()) {
+    for (const auto& savepoint : savepoints_)
+      if (savepoint.subxid.valid())
+        state_.status.mark_aborted(savepoint.subxid);
+    state_.status.mark_aborted(top_);
+    wal_.insert(process, abort_record_bytes(), {{}, {}, top_, top_, 1, RolledBack{}});
+    record().wal_bytes += abort_record_bytes();
+  }
+  record().commit_s = process.now();
 }
 
 } // namespace replisim

@@ -17,6 +17,16 @@ struct XidSource {
   Xid next() { return {++last}; }
 };
 
+/// What the backends of one server share besides the WAL.
+struct PublisherState {
+  TransactionStatus status;
+  XidSource xids;
+  std::map<std::string, Rows> next_row;  ///< next row number of each table, for inserts
+  std::map<std::string, double> touched; ///< rows touched since the last checkpoint, by flows
+  Lsn last_commit;                       ///< end of the last commit record
+  int busy_loads = 0;                    ///< loads that have not come to their end
+};
+
 class PublisherBackend {
 public:
   struct Params {
@@ -26,10 +36,8 @@ public:
     Rows batch_rows = 1;
     bool full_page_images = false;
     bool waits_for_flush = true;
-    std::size_t index = 0; ///< of the transaction within the run
   };
-  PublisherBackend(Params params, WalLog& wal, TransactionStatus& status, XidSource& xids,
-                   std::map<std::string, Rows>& next_row, RunLog& log);
+  PublisherBackend(Params params, WalLog& wal, PublisherState& state, RunLog& log);
   void run(engine::Process& process);
 
 private:
@@ -40,16 +48,17 @@ private:
   };
   void execute(engine::Process& process, const StatementStep& statement);
   void rollback_to(engine::Process& process, const std::string& savepoint);
+  void run_once(engine::Process& process);
   void commit(engine::Process& process);
+  void roll_back(engine::Process& process);
   Xid current_xid();
-  TransactionRecord& record() { return log_.transactions[params_.index]; }
+  TransactionRecord& record() { return log_.transactions[index_]; }
 
   Params params_;
   WalLog& wal_;
-  TransactionStatus& status_;
-  XidSource& xids_;
-  std::map<std::string, Rows>& next_row_; ///< next value of each table's row numbers, for inserts
+  PublisherState& state_;
   RunLog& log_;
+  std::size_t index_ = 0; ///< of the transaction in hand within the run
   Xid top_;
   std::vector<Savepoint> savepoints_;
 };

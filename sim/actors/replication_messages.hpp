@@ -2,8 +2,10 @@
 // One struct per meaning; row messages travel as a batch.
 #pragma once
 
+#include "models/flow_shape.hpp"
 #include "models/protocol.hpp"
 #include "models/reorder_buffer.hpp"
+#include "sim/actors/wal_log.hpp"
 #include "sim/engine/stream.hpp"
 
 #include <variant>
@@ -42,7 +44,17 @@ struct AbortSubtransaction {
   Xid subxid;
 };
 
-using ReplicationMessage = std::variant<RowChanges, BeginTransaction, CommitTransaction, AbortSubtransaction>;
+/// Walsender -> leader: small transactions of a flow, each with its own Begin and Commit.
+struct SmallTransactions {
+  FlowCommitted flow;
+  Xid top;       ///< under which the flow's rows are accounted for
+  Rows rows = 0; ///< sent
+  DeliveredShape shape;
+  Lsn end;
+};
+
+using ReplicationMessage =
+    std::variant<RowChanges, BeginTransaction, CommitTransaction, AbortSubtransaction, SmallTransactions>;
 using ReplicationStream = engine::Stream<ReplicationMessage>;
 
 /// The rows [first_message, first_message + messages) of a batch, as runs.

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "models/base/units.hpp"
+#include "models/lag_sketch.hpp"
 
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,18 +15,22 @@ namespace replisim {
 /// Written by the publisher backend.
 struct TransactionRecord {
   std::string name;
+  std::string server;
   Xid xid;
   double begin_s = 0;
   double statement_end_s = 0;
   double commit_s = 0;
   Rows rows_written = 0;
   Rows rows_rolled_back = 0;
+  double commit_record_s = 0; ///< commit record inserted
   Bytes wal_bytes = 0;
   bool committed = false;
+  std::int64_t transactions = 1; ///< a flow's record stands for many
 };
 
 /// Fate of one transaction's changes on the way to one subscription. Rows.
 struct DeliveryRecord {
+  bool flow = false; ///< stands for all transactions of a flow
   Rows read = 0;     ///< decoded by the walsender
   Rows dropped = 0;  ///< of aborted (sub)transactions, dropped before sending
   Rows filtered = 0; ///< of unpublished tables
@@ -33,21 +39,40 @@ struct DeliveryRecord {
   Rows applied = 0;  ///< applied and (at the end) committed
   Rows undone = 0;   ///< received, then rolled back or truncated
   double first_lock_s = -1;
-  double applied_s = -1; ///< commit applied; -1 while in flight
+  // Dates of the commit on its way; the delays between them add up to the transaction's lag.
+  double flushed_s = -1;  ///< commit record flushed on the publisher
+  double read_s = -1;     ///< read by the walsender
+  double replay_s = -1;   ///< decoded, remainder spilled: the sending of what is left begins
+  double sent_s = -1;     ///< commit message handed to the socket
+  double received_s = -1; ///< commit message taken by the leader (or the client)
+  double applied_s = -1;  ///< commit applied; -1 while in flight
 };
 
-/// Everything one subscription's processes record.
+/// Everything one slot's processes record: the walsender and a subscription's or consumer's.
 struct SubscriptionRecord {
+  /// The connection is gone: what was under way is read and sent again.
+  void forget_unfinished();
+
+  /// Where to count what happens to transaction `top`: its delivery, or, once the client has it and is sent
+  /// it again because it never confirmed, a record that nobody adds up.
+  DeliveryRecord& counted(Xid top);
+
   std::map<Xid, DeliveryRecord> deliveries;
-  Bytes sent_bytes = 0;     ///< on the wire
-  Bytes tmp_file_bytes = 0; ///< subscriber-side files of streamed changes, now
+  DeliveryRecord redelivered; ///< see counted()
+  Bytes sent_bytes = 0;       ///< on the wire
+  Bytes tmp_file_bytes = 0;   ///< subscriber-side files of streamed changes, now
   Bytes peak_tmp_file_bytes = 0;
   Lsn sent_lsn, replay_lsn;
-  int locking_transactions = 0; ///< that hold row locks now
+  int locking_transactions = 0;       ///< that hold row locks now
+  Bytes reread_bytes = 0;             ///< WAL read again after reconnections: confirmed - restart_lsn, summed
+  Rows read_again = 0;                ///< changes decoded again and not sent, the client having them
+  LagSketch flow_lag;                 ///< commit to applied, of the transactions of flows
+  std::int64_t flow_transactions = 0; ///< applied
 };
 
 struct RunLog {
-  std::vector<TransactionRecord> transactions;
+  std::deque<TransactionRecord> transactions; ///< of batches, each run its own, in order of BEGIN
+  std::deque<TransactionRecord> flows;        ///< one record a flow, summed over its transactions
   std::map<std::string, SubscriptionRecord> subscriptions;
 };
 

@@ -1,25 +1,37 @@
 #include "sim/actors/wal_log.hpp"
 
+#include "models/base/check.hpp"
+#include "models/wal_retention.hpp"
+
 #include <algorithm>
 
 namespace replisim {
 
-namespace {
-constexpr Bytes segment_bytes = 16 * 1024 * 1024; ///< initdb's default wal_segment_size
-}
-
 WalLog::WalLog(engine::World& world, Options options, const Disk& disk)
-    : world_(world), options_(options), device_(world, disk), insertion_(world, "WAL insertion") {}
+    : world_(world), options_(options), device_(world, disk), insertion_(world, "WAL insertion") {
+  if (options_.initial_bytes == 0)
+    return;
+  WalEntry there;
+  there.end = {static_cast<std::uint64_t>(options_.initial_bytes)};
+  there.what = OtherWal{};
+  there.flushed_s = 0;
+  inserted_ = flushed_ = there.end;
+  entries_.push_back(there);
+}
 
 Lsn WalLog::insert(engine::Process& writer, Bytes bytes, WalEntry entry) {
   entry.start = inserted_;
+  entry.inserted_s = writer.now();
   inserted_ = inserted_ + bytes;
   entry.end = inserted_;
+  const Lsn end = inserted_;
   entries_.push_back(std::move(entry));
   insertion_.notify();
-  if (inserted_ - flushed_ > segment_bytes + options_.wal_buffers_bytes)
+  if (on_growth_)
+    on_growth_();
+  if (inserted_ - flushed_ > wal_segment_bytes + options_.wal_buffers_bytes)
     flush(writer, inserted_);
-  return inserted_;
+  return end;
 }
 
 void WalLog::flush(engine::Process& process, Lsn lsn) {
@@ -40,6 +52,9 @@ void WalLog::flush(engine::Process& process, Lsn lsn) {
 void WalLog::publish(Lsn lsn) {
   if (flushed_ >= lsn)
     return;
+  for (auto it = entries_.rbegin(); it != entries_.rend() and it->end > flushed_; ++it)
+    if (it->end <= lsn)
+      it->flushed_s = world_.now();
   flushed_ = lsn;
   for (const auto& reader : readers_)
     reader->flushed_.notify();
@@ -51,24 +66,42 @@ WalLog::Reader& WalLog::add_reader(const std::string& name) {
   return *readers_.back();
 }
 
-WalEntry WalLog::Reader::next(engine::Process& process, double wakeup_latency_s) {
-  bool waited = false;
-  while (next_ == log_.first_ + log_.entries_.size() or
-         log_.entries_[next_ - log_.first_].end > log_.flushed_) {
-    process.wait(flushed_, engine::Activity::Starved);
-    waited = true;
-  }
-  if (waited)
-    process.sleep(wakeup_latency_s, engine::Activity::Starved);
-  WalEntry entry = log_.entries_[next_ - log_.first_];
+bool WalLog::Reader::ready() const {
+  return next_ < log_.first_ + log_.entries_.size() and
+         log_.entries_[next_ - log_.first_].end <= log_.flushed_;
+}
+
+std::optional<WalEntry> WalLog::Reader::try_next() {
+  if (not ready())
+    return std::nullopt;
+  const WalEntry& entry = log_.entries_[next_ - log_.first_];
   ++next_;
   position_ = entry.end;
+  WalEntry copy = entry;
   log_.trim();
-  return entry;
+  return copy;
+}
+
+void WalLog::Reader::seek(Lsn lsn) {
+  REPLISIM_REQUIRE(lsn >= log_.removed_, "WAL from {} on is asked for, it starts at {}", lsn.value,
+                   log_.removed_.value);
+  next_ = log_.first_ending_after(lsn);
+  position_ = lsn;
+}
+
+std::size_t WalLog::first_ending_after(Lsn lsn) const {
+  const auto it = std::upper_bound(entries_.begin(), entries_.end(), lsn,
+                                   [](Lsn value, const WalEntry& entry) { return value < entry.end; });
+  return first_ + static_cast<std::size_t>(it - entries_.begin());
+}
+
+void WalLog::remove_before(Lsn lsn) {
+  removed_ = std::max(removed_, lsn);
+  trim();
 }
 
 void WalLog::trim() {
-  std::size_t oldest = first_ + entries_.size();
+  std::size_t oldest = keeps_all_ ? first_ending_after(removed_) : first_ + entries_.size();
   for (const auto& reader : readers_)
     oldest = std::min(oldest, reader->next_);
   while (first_ < oldest) {

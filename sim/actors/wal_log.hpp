@@ -9,6 +9,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <variant>
 #include <vector>
@@ -23,17 +24,34 @@ struct RowsWritten {
 };
 /// Abort record of a subtransaction (ROLLBACK TO SAVEPOINT).
 struct SubtransactionAborted {};
-/// Commit record of a top-level transaction; `index` counts the workload's transactions.
+/// Commit record of a top-level transaction; `index` counts the run's transactions.
 struct Committed {
   std::size_t index = 0;
 };
+/// Abort record of a top-level transaction.
+struct RolledBack {};
+/// Small transactions of a flow, each committed on its own, their commits spread evenly over a time.
+struct FlowCommitted {
+  const FlowLoad* flow = nullptr;
+  std::int64_t transactions = 0;
+  double first_commit_s = 0;
+  double last_commit_s = 0;
+};
+/// WAL of other databases: read, never decoded.
+struct OtherWal {};
+/// Running-xacts record (bgwriter, checkpoints).
+struct RunningXacts {};
 
 struct WalEntry {
   Lsn start, end;
   Xid top;                  ///< top-level transaction
   Xid xid;                  ///< the (sub)transaction that wrote it
   std::int64_t records = 1; ///< WAL records it stands for, of all resource managers
-  std::variant<RowsWritten, SubtransactionAborted, Committed> what;
+  std::variant<RowsWritten, SubtransactionAborted, Committed, RolledBack, FlowCommitted, OtherWal,
+               RunningXacts>
+      what;
+  double inserted_s = 0; ///< date of the last record
+  double flushed_s = -1; ///< date it became visible to walsenders
 };
 
 /// The commit log, as far as anybody asks it: which (sub)transactions are known to be aborted now.
@@ -51,6 +69,7 @@ public:
   struct Options {
     Bytes wal_buffers_bytes = 0;
     bool fsync = true;
+    Bytes initial_bytes = 0; ///< WAL there at the start, flushed
   };
   WalLog(engine::World& world, Options options, const Disk& disk);
 
@@ -61,6 +80,12 @@ public:
   /// XLogFlush: returns when everything up to `lsn` is flushed; one flush serves all who wait.
   void flush(engine::Process& process, Lsn lsn);
 
+  /// Called after every insertion.
+  void on_growth(std::function<void()> callback) { on_growth_ = std::move(callback); }
+  /// A checkpoint removes what lies before `lsn`.
+  void remove_before(Lsn lsn);
+  Lsn removed() const { return removed_; }
+
   Lsn inserted() const { return inserted_; }
   Lsn flushed() const { return flushed_; }
   /// Announced whenever WAL is inserted: the WAL writer's cue.
@@ -69,8 +94,15 @@ public:
   /// A walsender's position in the WAL.
   class Reader {
   public:
-    /// The next entry that is flushed whole; waits for one, and then `wakeup_latency_s` more.
-    WalEntry next(engine::Process& process, double wakeup_latency_s);
+    /// The next entry that is flushed whole, if there is one.
+    std::optional<WalEntry> try_next();
+    /// Whether try_next would give one.
+    bool ready() const;
+    /// Waits until WAL is flushed or somebody calls `wake`.
+    void wait(engine::Process& process) { process.wait(flushed_, engine::Activity::Starved); }
+    void wake() { flushed_.notify(); }
+    /// Goes to the first entry that ends after `lsn`, which must not be removed.
+    void seek(Lsn lsn);
     Lsn position() const { return position_; }
 
   private:
@@ -82,20 +114,25 @@ public:
     Lsn position_;
   };
   Reader& add_reader(const std::string& name);
+  /// From now on entries stay until they are removed by checkpoints: readers may go back.
+  void keep_until_removed() { keeps_all_ = true; }
 
 private:
   void publish(Lsn lsn);
   void trim();
+  std::size_t first_ending_after(Lsn lsn) const;
 
   engine::World& world_;
   Options options_;
   engine::Device device_;
   engine::Signal insertion_;
+  std::function<void()> on_growth_;
   std::deque<WalEntry> entries_;
   std::size_t first_ = 0; ///< index of entries_.front() since the start of the run
   std::vector<std::unique_ptr<Reader>> readers_;
-  Lsn inserted_, flushed_;
-  Lsn written_; ///< target of the last request the device took up
+  Lsn inserted_, flushed_, removed_;
+  bool keeps_all_ = false; ///< some reader may come back
+  Lsn written_;            ///< target of the last request the device took up
 };
 
 } // namespace replisim

@@ -9,6 +9,9 @@
 
 namespace replisim {
 
+/// The next tick of a WAL writer with that delay after `now_s`.
+double next_wal_writer_tick(double now_s, double delay_s);
+
 class WalWriter {
 public:
   WalWriter(WalLog& wal, double delay_s) : wal_(wal), delay_s_(delay_s) {}

@@ -26,6 +26,8 @@ void check_conservation(const RunLog& log) {
     for (const auto& [xid, delivery] : subscription.deliveries)
       check_delivery(name, xid, delivery);
     for (const auto& transaction : log.transactions) {
+      if (not transaction.committed)
+        continue;
       const auto it = subscription.deliveries.find(transaction.xid);
       if (it == subscription.deliveries.end() or it->second.applied_s < 0)
         continue;

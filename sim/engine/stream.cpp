@@ -22,10 +22,26 @@ StreamCore::Piece& StreamCore::piece(Ticket ticket) {
   return pieces_[ticket - pieces_.front().ticket];
 }
 
+bool StreamCore::has(Ticket ticket) const {
+  return not pieces_.empty() and ticket >= pieces_.front().ticket and ticket < next_;
+}
+
+void StreamCore::disconnect() {
+  connected_ = false;
+  ++connection_;
+  pieces_.clear();
+  outstanding_bytes_ = 0;
+  next_to_read_ = next_to_pump_ = next_;
+  readable_.notify();
+  writable_.notify();
+}
+
 StreamCore::Ticket StreamCore::open(const Flow& flow) {
   REPLISIM_REQUIRE(flow.messages > 0 and flow.bytes >= 0 and flow.bursts > 0,
                    "stream {}: a piece of {} messages, {} bytes, {} bursts", options_.name, flow.messages,
                    flow.bytes, flow.bursts);
+  if (not connected_)
+    return no_piece;
   Piece piece;
   piece.ticket = next_++;
   piece.flow = flow;
@@ -46,11 +62,14 @@ StreamCore::Ticket StreamCore::open(const Flow& flow) {
 }
 
 void StreamCore::close(Process& sender, Ticket ticket) {
+  if (not has(ticket))
+    return;
   Piece& closing = piece(ticket);
   closing.closed = true;
   const Bytes window = closing.window;
   arrive_if_complete(closing);
-  while (outstanding_bytes_ > window)
+  const auto connection = connection_;
+  while (outstanding_bytes_ > window and connection == connection_)
     sender.wait(writable_, Activity::Blocked);
 }
 
@@ -63,6 +82,8 @@ void StreamCore::arrive_if_complete(Piece& done) {
     return;
   }
   world_.at(world_.now() + options_.latency_s, [this, ticket = done.ticket] {
+    if (not has(ticket))
+      return;
     piece(ticket).arrived = true;
     readable_.notify();
   });
@@ -74,12 +95,16 @@ void StreamCore::pump(Process& process, HostId to) {
       process.wait(to_pump_, Activity::Starved);
     const Ticket ticket = next_to_pump_++;
     world_.at(process.now() + options_.latency_s, [this, ticket] {
+      if (not has(ticket))
+        return;
       piece(ticket).visible = true;
       readable_.notify();
     });
     const Bytes bytes = piece(ticket).flow.bytes;
     if (bytes > 0)
       world_.transfer(process, to, bytes);
+    if (not has(ticket))
+      continue; // the connection broke meanwhile
     piece(ticket).transferred = true;
     arrive_if_complete(piece(ticket));
   }
@@ -94,7 +119,7 @@ std::optional<StreamCore::CorePart> StreamCore::receive(Process& reader) {
   while (true) {
     if (next_to_read_ < next_ and piece(next_to_read_).visible)
       break;
-    if (finished_ and next_to_read_ == next_)
+    if ((finished_ and next_to_read_ == next_) or not connected_)
       return std::nullopt;
     reader.wait(readable_, Activity::Starved);
   }
@@ -131,11 +156,13 @@ std::optional<StreamCore::CorePart> StreamCore::receive(Process& reader) {
 void StreamCore::await_sent(Process& reader, const CorePart& part) {
   if (not part.last)
     return;
-  while (not piece(part.ticket).arrived)
+  while (has(part.ticket) and not piece(part.ticket).arrived)
     reader.wait(readable_, Activity::Starved);
 }
 
 void StreamCore::release(const CorePart& part) {
+  if (not has(part.ticket))
+    return;
   if (part.last) {
     REPLISIM_REQUIRE(pieces_.front().ticket == part.ticket, "stream {}: piece {} released out of order",
                      options_.name, part.ticket);
@@ -144,7 +171,10 @@ void StreamCore::release(const CorePart& part) {
   if (options_.latency_s == 0)
     give_back(part.occupied);
   else
-    world_.at(world_.now() + options_.latency_s, [this, bytes = part.occupied] { give_back(bytes); });
+    world_.at(world_.now() + options_.latency_s, [this, bytes = part.occupied, connection = connection_] {
+      if (connection == connection_)
+        give_back(bytes);
+    });
 }
 
 void StreamCore::give_back(Bytes bytes) {

@@ -42,6 +42,7 @@ struct StreamOptions {
 class StreamCore {
 public:
   using Ticket = std::uint64_t;
+  static constexpr Ticket no_piece = 0; ///< of a broken connection
 
   StreamCore(World& world, StreamOptions options);
 
@@ -49,6 +50,11 @@ public:
   void cross_link(HostId from, HostId to);
 
   Ticket open(const Flow& flow);
+  /// The connection breaks: what is under way is lost, both ends are woken, open() and close() do nothing
+  /// and receive() gives nothing until connect().
+  void disconnect();
+  void connect() { connected_ = true; }
+  bool connected() const { return connected_; }
   /// The ticket the next open() will return.
   Ticket next_ticket() const { return next_; }
   void close(Process& sender, Ticket ticket);
@@ -65,7 +71,8 @@ public:
   };
   /// The next part, once its piece has been opened; nothing after finish().
   std::optional<CorePart> receive(Process& reader);
-  /// For the last part of a piece: waits until all of it has been sent (and has arrived).
+  /// For the last part of a piece: waits until all of it has been sent (and has arrived), or the
+  /// connection breaks.
   void await_sent(Process& reader, const CorePart& part);
   void release(const CorePart& part);
 
@@ -84,6 +91,7 @@ private:
     int parts_taken = 0;
   };
   Piece& piece(Ticket ticket);
+  bool has(Ticket ticket) const;
   void arrive_if_complete(Piece& piece);
   void give_back(Bytes bytes);
   void pump(Process& process, HostId to);
@@ -98,6 +106,8 @@ private:
   Bytes outstanding_bytes_ = 0;
   bool crosses_link_ = false;
   bool finished_ = false;
+  bool connected_ = true;
+  std::uint64_t connection_ = 0; ///< counts disconnections
 };
 
 /// A Stream of payloads of type T, one per piece.
@@ -113,6 +123,8 @@ public:
 
   /// Announces a piece; the caller then spends the time of producing it and calls close().
   StreamCore::Ticket open(T payload, const Flow& flow) {
+    if (not core_.connected())
+      return StreamCore::no_piece;
     // Waking the reader lets it run at once: the payload must be there first.
     payloads_.push_back({core_.next_ticket(), std::move(payload)});
     return core_.open(flow);
@@ -121,6 +133,9 @@ public:
   void close(Process& sender, StreamCore::Ticket ticket) { core_.close(sender, ticket); }
   /// A message that costs no time of its own.
   void send(Process& sender, T payload, const Flow& flow) { close(sender, open(std::move(payload), flow)); }
+  void disconnect() { core_.disconnect(); }
+  void connect() { core_.connect(); }
+  bool connected() const { return core_.connected(); }
   /// No more pieces will come.
   void finish() { core_.finish(); }
 
@@ -128,7 +143,7 @@ public:
     const auto core = core_.receive(reader);
     if (not core)
       return std::nullopt;
-    while (payloads_.front().first < core->ticket)
+    while (payloads_.front().first != core->ticket)
       payloads_.pop_front();
     Part part;
     static_cast<StreamCore::CorePart&>(part) = *core;

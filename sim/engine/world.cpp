@@ -173,12 +173,33 @@ void Process::cpu(double seconds) {
   usage_.cpu_s += seconds / world_.impl_->machines[static_cast<std::size_t>(host_.value)].speed;
 }
 
+void Process::cpu_on(int cpus, double seconds) {
+  if (cpus <= 1) {
+    cpu(seconds);
+    return;
+  }
+  REPLISIM_REQUIRE(seconds >= 0 and std::isfinite(seconds), "{} asks for {} s of CPU", name_, seconds);
+  if (seconds == 0)
+    return;
+  begin(Activity::Busy);
+  // One activity a thread: a host with second threads per core counts activities to know its capacity.
+  std::vector<sg4::ExecPtr> threads;
+  for (int i = 0; i < cpus; ++i)
+    threads.push_back(sg4::this_actor::exec_async(seconds / cpus));
+  for (const auto& thread : threads)
+    thread->wait();
+  end();
+  usage_.cpu_s += seconds / world_.impl_->machines[static_cast<std::size_t>(host_.value)].speed;
+}
+
 void Process::sleep(double seconds, Activity activity) {
   REPLISIM_REQUIRE(seconds >= 0 and std::isfinite(seconds), "{} sleeps for {} s", name_, seconds);
   if (seconds == 0)
     return;
   begin(activity);
+  world_.impl_->active -= housekeeping_ ? 1 : 0;
   sg4::this_actor::sleep_for(seconds);
+  world_.impl_->active += housekeeping_ ? 1 : 0;
   end();
 }
 
@@ -274,8 +295,8 @@ void World::deadlock() {
 
 void World::finish() {
   if (impl_->running) {
-    impl_->running = false;
     impl_->ended_s = now();
+    impl_->running = false;
     impl_->done->release();
   }
 }
@@ -319,10 +340,10 @@ void World::from_timer(const std::function<void()>& callback) {
   }
 }
 
-void World::at(double date_s, std::function<void()> callback) {
-  ++impl_->one_shot_timers;
-  simgrid::kernel::timer::Timer::set(impl_->origin_s + date_s, [this, callback = std::move(callback)] {
-    --impl_->one_shot_timers;
+void World::at(double date_s, std::function<void()> callback, bool guard) {
+  impl_->one_shot_timers += guard ? 0 : 1;
+  simgrid::kernel::timer::Timer::set(impl_->origin_s + date_s, [this, callback = std::move(callback), guard] {
+    impl_->one_shot_timers -= guard ? 0 : 1;
     if (impl_->running)
       from_timer(callback);
   });

@@ -75,10 +75,15 @@ public:
   /// Consumes `seconds` of reference CPU on the process's host, sharing its CPUs with whoever else
   /// runs there. Nothing happens for 0; negative or non-finite is an invariant violation.
   void cpu(double seconds);
+  /// The same work shared evenly by `cpus` threads: it takes that part of the time, CPUs permitting.
+  void cpu_on(int cpus, double seconds);
   /// Lets `seconds` pass, counted as `activity`.
   void sleep(double seconds, Activity activity = Activity::Busy);
   /// Waits until `signal` is notified; the caller tests its condition in a loop.
   void wait(Signal& signal, Activity activity);
+
+  /// Housekeeping goes on for ever by itself: while only such processes sleep, nothing will happen any more.
+  void set_housekeeping() { housekeeping_ = true; }
 
   /// Usage up to now; a running wait is included.
   Usage usage() const;
@@ -96,6 +101,7 @@ private:
   Activity current_ = Activity::Starved;
   double current_since_s_ = 0;
   bool in_activity_ = false;
+  bool housekeeping_ = false;
   std::string waits_for_;
 };
 
@@ -148,8 +154,9 @@ public:
   void finish();
 
   double now() const;
-  /// Calls `callback` at `date_s`, outside any process; it must not block.
-  void at(double date_s, std::function<void()> callback);
+  /// Calls `callback` at `date_s`, outside any process; it must not block. A `guard` only watches: while
+  /// nothing but guards is pending, nothing will happen any more.
+  void at(double date_s, std::function<void()> callback, bool guard = false);
   /// Calls `callback(now)` every `interval_s` from time 0 on until the end of the run.
   void every(double interval_s, std::function<void(double)> callback);
 

@@ -3,6 +3,7 @@
 #include "sim/observe/timeline_recorder.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -11,26 +12,66 @@ namespace replisim {
 namespace {
 constexpr std::size_t max_transactions_listed = 1000;
 
-Metrics slot_metrics(const SubscriptionSide& side, const SubscriptionRecord& record) {
+Metrics slot_metrics(const Pipeline& pipeline, const std::string& name, double end_s) {
+  const SlotSide& side = pipeline.slots().at(name);
+  const SubscriptionRecord& record = pipeline.log().subscriptions.at(name);
   const SlotCounters& counters = side.decoder->buffer().counters();
-  auto number = [](std::int64_t value) { return static_cast<double>(value); };
-  return {{"spill_txns", number(counters.spill_txns)},
-          {"spill_count", number(counters.spill_count)},
-          {"spill_bytes", number(counters.spill_bytes)},
-          {"stream_txns", number(counters.stream_txns)},
-          {"stream_count", number(counters.stream_count)},
-          {"stream_bytes", number(counters.stream_bytes)},
-          {"total_txns", number(counters.total_txns)},
-          {"total_bytes", number(counters.total_bytes)},
-          {"peak_spill_file_bytes", number(side.decoder->buffer().peak_spill_file_bytes())},
-          {"peak_sub_tmp_file_bytes", number(record.peak_tmp_file_bytes)},
-          {"sent_bytes", number(record.sent_bytes)}};
+  auto number = [](auto value) { return static_cast<double>(value); };
+  Metrics metrics = {{"spill_txns", number(counters.spill_txns)},
+                     {"spill_count", number(counters.spill_count)},
+                     {"spill_bytes", number(counters.spill_bytes)},
+                     {"stream_txns", number(counters.stream_txns)},
+                     {"stream_count", number(counters.stream_count)},
+                     {"stream_bytes", number(counters.stream_bytes)},
+                     {"total_txns", number(counters.total_txns)},
+                     {"total_bytes", number(counters.total_bytes)},
+                     {"peak_spill_file_bytes", number(side.decoder->buffer().peak_spill_file_bytes())},
+                     {"peak_sub_tmp_file_bytes", number(record.peak_tmp_file_bytes)},
+                     {"sent_bytes", number(record.sent_bytes)}};
+  if (record.flow_transactions > 0) {
+    metrics["apply_tps"] = number(record.flow_transactions) / end_s;
+    metrics["lag_s_mean"] = record.flow_lag.mean();
+    metrics["lag_s_p50"] = record.flow_lag.quantile(0.5);
+    metrics["lag_s_p95"] = record.flow_lag.quantile(0.95);
+    metrics["lag_s_p99"] = record.flow_lag.quantile(0.99);
+    metrics["lag_s_max"] = record.flow_lag.maximum();
+  }
+  return metrics;
+}
+
+/// What a slot shows besides: its cursors, and what reconnecting cost. Not summed over slots.
+void add_cursors(const Pipeline& pipeline, const std::string& name, Metrics& metrics) {
+  const SlotSide& side = pipeline.slots().at(name);
+  const SubscriptionRecord& record = pipeline.log().subscriptions.at(name);
+  const Lsn inserted = pipeline.publishers().at(side.publisher).wal->inserted();
+  auto number = [](auto value) { return static_cast<double>(value); };
+  metrics["confirmed_flush_lsn"] = number(side.slot->confirmed_flush_lsn().value);
+  metrics["restart_lsn"] = number(side.slot->restart_lsn().value);
+  metrics["retained_wal_bytes"] = side.slot->lost() ? 0 : number(inserted - side.slot->restart_lsn());
+  metrics["lag_bytes"] = number(std::max<Bytes>(0, inserted - record.replay_lsn));
+  metrics["replay_lag_s"] = side.connection->replay_lag_s();
+  metrics["last_timeout_s"] = side.connection->last_timeout_s();
+  metrics["connections"] = number(side.connection->connections());
+  metrics["sender_timeouts"] = number(side.connection->timeouts());
+  metrics["reread_bytes"] = number(record.reread_bytes);
 }
 
 /// Times of one transaction on one subscription, kept as the largest over all of them.
 void keep_largest(Metrics& metrics, const std::string& name, double value) {
   auto [it, inserted] = metrics.emplace(name, value);
   it->second = std::max(it->second, value);
+}
+
+/// The parts add up to applied - commit record exactly: each date appears once with each sign.
+std::map<std::string, double> lag_anatomy(const TransactionRecord& record, const DeliveryRecord& delivery) {
+  if (delivery.replay_s < 0 or delivery.sent_s < 0)
+    return {};
+  return {{"commit_flush_s", delivery.flushed_s - record.commit_record_s},
+          {"waiting_to_be_read_s", delivery.read_s - delivery.flushed_s},
+          {"decode_and_spill_s", delivery.replay_s - delivery.read_s},
+          {"restore_and_send_s", delivery.sent_s - delivery.replay_s},
+          {"transfer_and_queue_s", delivery.received_s - delivery.sent_s},
+          {"apply_and_commit_s", delivery.applied_s - delivery.received_s}};
 }
 
 TransactionResult transaction_result(const TransactionRecord& record, const RunLog& log) {
@@ -46,6 +87,8 @@ TransactionResult transaction_result(const TransactionRecord& record, const RunL
     if (it == subscription.deliveries.end())
       continue;
     out.rows_applied = std::max(out.rows_applied, it->second.applied);
+    if (it->second.applied_s > out.applied_s)
+      out.lag_anatomy = lag_anatomy(record, it->second);
     out.applied_s = std::max(out.applied_s, it->second.applied_s);
     if (it->second.first_lock_s >= 0 and it->second.applied_s >= 0)
       out.lock_hold_s = std::max(out.lock_hold_s, it->second.applied_s - it->second.first_lock_s);
@@ -60,7 +103,9 @@ std::map<std::string, StageShares> stage_shares(const Pipeline& pipeline, double
   for (const auto& role : pipeline.roles()) {
     const auto usage = role.process->usage();
     const bool idle_spare = role.stage == "parallel_apply_worker" and usage.busy_s == 0;
-    if (role.stage == "background" or role.stage == "walwriter" or idle_spare or end_s <= 0)
+    static const std::set<std::string> aside = {"background", "walwriter", "background_writer",
+                                                "checkpointer", "other_databases"};
+    if (aside.contains(role.stage) or idle_spare or end_s <= 0)
       continue;
     const std::string key = role.node + "." + role.stage;
     auto& share = shares[key];
@@ -74,6 +119,26 @@ std::map<std::string, StageShares> stage_shares(const Pipeline& pipeline, double
     share.starved = std::max(0.0, 1 - share.busy - share.blocked);
   }
   return shares;
+}
+
+void add_transactions(const Pipeline& pipeline, double end_s, RunResult& result) {
+  const RunLog& log = pipeline.log();
+  for (const auto& transaction : log.transactions) {
+    result.metrics["wal_bytes"] += static_cast<double>(transaction.wal_bytes);
+    const TransactionResult listed = transaction_result(transaction, log);
+    keep_largest(result.metrics, "statement_s", listed.statement_end_s - listed.begin_s);
+    keep_largest(result.metrics, "commit_s", listed.commit_s - listed.begin_s);
+    if (listed.applied_s > 0) {
+      keep_largest(result.metrics, "total_s", listed.applied_s - listed.begin_s);
+      keep_largest(result.metrics, "lock_hold_s", listed.lock_hold_s);
+    }
+    if (result.transactions.size() < max_transactions_listed)
+      result.transactions.push_back(listed);
+  }
+  for (const auto& flow : log.flows) {
+    result.metrics["wal_bytes"] += static_cast<double>(flow.wal_bytes);
+    result.metrics["tps"] += end_s > 0 ? static_cast<double>(flow.transactions) / end_s : 0;
+  }
 }
 
 void name_bottleneck(RunResult& result) {
@@ -94,10 +159,16 @@ void name_bottleneck(RunResult& result) {
 
 void collect_metrics(const Pipeline& pipeline, double end_s, RunResult& result) {
   const RunLog& log = pipeline.log();
-  for (const auto& [name, side] : pipeline.subscriptions()) {
-    Metrics metrics = slot_metrics(side, log.subscriptions.at(name));
+  for (const auto& [name, side] : pipeline.slots()) {
+    Metrics metrics = slot_metrics(pipeline, name, end_s);
     for (const auto& [metric, value] : metrics)
-      result.metrics[metric] += value;
+      if (metric.starts_with("lag_s"))
+        keep_largest(result.metrics, metric, value);
+      else
+        result.metrics[metric] += value;
+    add_cursors(pipeline, name, metrics);
+    for (const char* metric : {"retained_wal_bytes", "lag_bytes"})
+      keep_largest(result.metrics, metric, metrics.at(metric));
     for (const auto& transaction : log.transactions) {
       const auto it = log.subscriptions.at(name).deliveries.find(transaction.xid);
       if (it == log.subscriptions.at(name).deliveries.end() or it->second.applied_s < 0)
@@ -108,18 +179,7 @@ void collect_metrics(const Pipeline& pipeline, double end_s, RunResult& result) 
     }
     result.subscriptions[name] = std::move(metrics);
   }
-  for (const auto& transaction : log.transactions) {
-    result.metrics["wal_bytes"] += static_cast<double>(transaction.wal_bytes);
-    const TransactionResult listed = transaction_result(transaction, log);
-    keep_largest(result.metrics, "statement_s", listed.statement_end_s - listed.begin_s);
-    keep_largest(result.metrics, "commit_s", listed.commit_s - listed.begin_s);
-    if (not pipeline.subscriptions().empty()) {
-      keep_largest(result.metrics, "total_s", listed.applied_s - listed.begin_s);
-      keep_largest(result.metrics, "lock_hold_s", listed.lock_hold_s);
-    }
-    if (result.transactions.size() < max_transactions_listed)
-      result.transactions.push_back(listed);
-  }
+  add_transactions(pipeline, end_s, result);
   for (const auto& role : pipeline.roles())
     if (is_server_process(role))
       result.metrics[cpu_metric(role)] += role.process->usage().cpu_s;

@@ -323,6 +323,14 @@ void RunTable::sentences() {
                            run_.bottleneck_reason.empty()
                                ? run_.bottleneck
                                : fmt::format("{}, because {}", run_.bottleneck, run_.bottleneck_reason));
+  if (not run_.verdicts.empty())
+    out_ += "\nSlots\n";
+  for (const auto& [name, verdict] : run_.verdicts)
+    out_ += wrapped("  " + name + ": ", verdict);
+  if (not run_.outcomes.empty())
+    out_ += "\nWhat gave way\n";
+  for (const auto& outcome : run_.outcomes)
+    out_ += wrapped(fmt::format("  {:10.1f} s  ", outcome.t_s), outcome.text);
   if (not run_.warnings.empty())
     out_ += "\nWarnings\n";
   for (const auto& warning : run_.warnings)

@@ -1,6 +1,7 @@
 // What a run says: the metrics of the vocabulary, stages, transactions, timeline, manifest.
 #pragma once
 
+#include "sim/actors/outcome.hpp"
 #include "sim/scenario/scenario.hpp"
 
 #include <cstdint>
@@ -27,6 +28,9 @@ struct TransactionResult {
   double commit_s = 0;
   double applied_s = 0;
   double lock_hold_s = 0;
+  /// The delay from the commit record to the commit applied, split without a gap: stage and seconds. Of
+  /// the slot on which it took longest.
+  std::map<std::string, double> lag_anatomy;
 };
 
 /// Columns of equal length; the first is t_s.
@@ -51,6 +55,8 @@ struct RunResult {
   std::vector<TransactionResult> transactions; ///< the first 1,000
   std::vector<std::string> warnings;
   std::vector<Guess> guesses;
+  std::map<std::string, std::string> verdicts; ///< by slot: keeping up, falling behind, ...
+  std::vector<Outcome> outcomes; ///< slots lost, disks full, connections timed out, in order of time
   Timeline timeline;
   std::uint64_t fingerprint = 0; ///< hash over all simulated events, in order
   std::uint64_t events = 0;      ///< number of hashed events

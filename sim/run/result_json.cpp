@@ -32,7 +32,18 @@ json transaction_json(const TransactionResult& t) {
           {"statement_end_s", number_json(t.statement_end_s)},
           {"commit_s", number_json(t.commit_s)},
           {"applied_s", number_json(t.applied_s)},
-          {"lock_hold_s", number_json(t.lock_hold_s)}};
+          {"lock_hold_s", number_json(t.lock_hold_s)},
+          {"lag_anatomy", metrics_json(t.lag_anatomy)}};
+}
+
+json outcomes_json(const std::vector<Outcome>& outcomes) {
+  json out = json::array();
+  for (const auto& outcome : outcomes)
+    out.push_back({{"t_s", number_json(outcome.t_s)},
+                   {"kind", outcome.kind},
+                   {"subject", outcome.subject},
+                   {"text", outcome.text}});
+  return out;
 }
 
 double number_from(const json& value) {
@@ -57,7 +68,13 @@ TransactionResult transaction_from(const json& object) {
   t.commit_s = number_from(object.at("commit_s"));
   t.applied_s = number_from(object.at("applied_s"));
   t.lock_hold_s = number_from(object.at("lock_hold_s"));
+  t.lag_anatomy = metrics_from(object.at("lag_anatomy"));
   return t;
+}
+
+std::string verdict_of(const RunResult& result, const std::string& slot) {
+  const auto it = result.verdicts.find(slot);
+  return it == result.verdicts.end() ? std::string() : it->second;
 }
 
 RunResult read_public_form(const json& object) {
@@ -69,6 +86,11 @@ RunResult read_public_form(const json& object) {
   r.metrics = metrics_from(object.at("metrics"));
   for (const auto& [name, entry] : object.at("subscriptions").items())
     r.subscriptions[name] = metrics_from(entry.at("metrics"));
+  for (const auto& [name, entry] : object.at("subscriptions").items())
+    r.verdicts[name] = entry.at("verdict").get<std::string>();
+  for (const auto& entry : object.at("outcomes"))
+    r.outcomes.push_back({number_from(entry.at("t_s")), entry.at("kind").get<std::string>(),
+                          entry.at("subject").get<std::string>(), entry.at("text").get<std::string>()});
   for (const auto& [name, shares] : object.at("stages").items())
     r.stages[name] = {number_from(shares.at("busy")), number_from(shares.at("starved")),
                       number_from(shares.at("blocked"))};
@@ -137,7 +159,7 @@ json guesses_json(const std::vector<Guess>& guesses) {
 json result_json(const RunResult& result) {
   json subscriptions = json::object();
   for (const auto& [name, metrics] : result.subscriptions)
-    subscriptions[name] = {{"metrics", metrics_json(metrics)}};
+    subscriptions[name] = {{"metrics", metrics_json(metrics)}, {"verdict", verdict_of(result, name)}};
   json transactions = json::array();
   for (const auto& transaction : result.transactions)
     transactions.push_back(transaction_json(transaction));
@@ -151,6 +173,7 @@ json result_json(const RunResult& result) {
           {"bottleneck", result.bottleneck},
           {"bottleneck_reason", result.bottleneck_reason},
           {"transactions", std::move(transactions)},
+          {"outcomes", outcomes_json(result.outcomes)},
           {"warnings", result.warnings},
           {"guesses", guesses_json(result.guesses)},
           {"fingerprint", hex64(result.fingerprint)}};

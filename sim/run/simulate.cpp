@@ -24,20 +24,22 @@ RunResult simulate(const Scenario& scenario, std::uint64_t seed) {
   result.warnings = scenario.warnings;
   result.guesses = scenario.guesses;
 
-  Pipeline pipeline(scenario);
+  Pipeline pipeline(scenario, seed);
   TimelineRecorder recorder(pipeline, scenario.observe.interval_s);
   pipeline.run();
   check_conservation(pipeline.log());
 
   const double end_s = pipeline.world().now();
   collect_metrics(pipeline, end_s, result);
+  result.outcomes = pipeline.outcomes();
+  result.verdicts = verdicts(pipeline, recorder.lags(), result);
   result.timeline = recorder.take();
   result.fingerprint = pipeline.world().fingerprint().value();
   result.events = pipeline.world().fingerprint().count();
   result.simulated_s = end_s;
   result.engine_options = engine::World::engine_options();
-  result.engine_options["time_resolution_s"] = fmt::format("{:.6g}", pipeline.resolution_s());
-  result.engine_options["rows_per_batch"] = std::to_string(pipeline.rows_per_batch());
+  result.engine_options["time_resolution_s"] = fmt::format("{:.6g}", pipeline.resolution().time_s);
+  result.engine_options["rows_per_batch"] = std::to_string(pipeline.resolution().batch_rows);
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   return result;
 }

@@ -132,6 +132,9 @@ AxisRange writing_of(const KnownField& known) {
     out.unit = "%";
     out.unit_value = 0.01;
     break;
+  case FieldType::EventRate:
+    out.unit = "/s";
+    break;
   case FieldType::Frequency:
     out.unit = "Hz";
     break;

@@ -1,4 +1,5 @@
 // Hosts, servers, links, cost profile and run options from the checked tree.
+#include "models/base/suggest.hpp"
 #include "sim/scenario/library_files.hpp"
 #include "sim/scenario/scenario_parts.hpp"
 
@@ -54,6 +55,35 @@ void build_profile(Building& building) {
   building.scenario.profile = std::move(*profile);
 }
 
+namespace {
+
+void check_disks(Building& building, const Node& machine, const std::string& path) {
+  const Node* disks = machine.find("disks");
+  if (disks == nullptr or disks->bad)
+    return;
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < disks->items.size(); ++i) {
+    if (disks->items[i].bad)
+      continue;
+    const Fields disk(disks->items[i], object_of("disk"));
+    const std::string disk_path = fmt::format("{}.disks[{}]", path, i);
+    if (not names.insert(disk.text("name")).second)
+      building.problems.add(disk.at("name"), disk_path + ".name",
+                            fmt::format("two disks are named '{}'", disk.text("name")));
+    if (not disk.usable("capacity") or not disk.usable("used") or disk.number("used") == 0)
+      continue;
+    if (disk.number("capacity") == 0)
+      building.problems.add(disk.at("used"), disk_path + ".used",
+                            "a disk that never fills has nothing used; give it a `capacity`");
+    else if (disk.number("used") > disk.number("capacity"))
+      building.problems.add(disk.at("used"), disk_path + ".used",
+                            fmt::format("{} are used of a disk of {}", format_bytes(disk.number("used")),
+                                        format_bytes(disk.number("capacity"))));
+  }
+}
+
+} // namespace
+
 void build_hosts(Building& building) {
   for (const auto& [name, path, fields] : named_entries(building.root, "hosts")) {
     const Node* machine = fields.given("machine");
@@ -72,24 +102,57 @@ void build_hosts(Building& building) {
           fields.at("smt_gain"), path + ".smt_gain",
           fmt::format("{:g} is more than the {} threads of a core could do if each were a core of its own",
                       built.smt_gain, built.threads_per_core));
+    check_disks(building, *tree, path);
     building.scenario.hosts[name] = built;
     building.machines[name] = std::move(*tree);
   }
 }
 
+namespace {
+
+/// The disk a server names, which must be one of its host.
+std::string disk_of(Building& building, const NamedFields& server, const std::string& host_name,
+                    std::string_view field) {
+  const auto host = building.scenario.hosts.find(host_name);
+  if (server.fields.given(field) == nullptr or host == building.scenario.hosts.end())
+    return {};
+  const std::string name = server.fields.text(field);
+  std::vector<std::string> names;
+  for (const Disk& disk : host->second.disks)
+    names.push_back(disk.name);
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    building.problems.add(
+        server.fields.at(field), server.path + "." + std::string(field),
+        fmt::format("host {} has no disk '{}'{}", host_name, name, suggestion(name, names)));
+  return name;
+}
+
+/// What differs from the settings table, which holds the defaults of version 17.
+void set_version_defaults(Server& server) {
+  if (server.version.major < 14)
+    server.settings.set("checkpoint_completion_target", {0.5, {}});
+}
+
+} // namespace
+
 void build_servers(Building& building) {
-  for (const auto& [name, path, fields] : named_entries(building.root, "servers")) {
+  for (const NamedFields& entry : named_entries(building.root, "servers")) {
+    const auto& [name, path, fields] = entry;
     Server server;
     server.name = name;
     server.host = fields.text("host");
     server.checkpoint_before_workload = fields.flag("checkpoint_before_workload");
+    server.data_disk = disk_of(building, entry, server.host, "data_disk");
+    server.wal_disk = disk_of(building, entry, server.host, "wal_disk");
+    server.initial_retained_wal_bytes = fields.integer("retained_wal");
     std::string problem;
     if (fields.given("version") != nullptr)
       parse_version(fields.text("version"), server.version, problem);
+    set_version_defaults(server);
     if (const Node* settings = fields.given("settings"))
-      for (const MapEntry& entry : settings->entries)
-        if (not entry.value.bad)
-          server.settings.set(entry.key, *parse_guc(*find_guc(entry.key), entry.value.text, problem));
+      for (const MapEntry& setting : settings->entries)
+        if (not setting.value.bad)
+          server.settings.set(setting.key, *parse_guc(*find_guc(setting.key), setting.value.text, problem));
     building.scenario.servers[name] = std::move(server);
   }
 }
@@ -131,8 +194,9 @@ void build_run_options(Building& building) {
     building.scenario.time_resolution_s = top.child("simulation").number("time_resolution");
   const Node nothing;
   const Node* observe = top.given("observe");
-  building.scenario.observe.interval_s =
-      Fields(observe == nullptr ? nothing : *observe, object_of("observe")).number("interval");
+  const Fields observed(observe == nullptr ? nothing : *observe, object_of("observe"));
+  building.scenario.observe.interval_s = observed.number("interval");
+  building.scenario.observe.until_s = observed.number("until");
   for (const auto& [name, path, fields] : named_entries(root, "background"))
     building.scenario.background.push_back({name, fields.text("host"), fields.number("cores")});
 }

@@ -1,4 +1,4 @@
-// Tables, publications, subscriptions and the workload from the checked tree.
+// Tables, publications, subscriptions and consumers from the checked tree.
 #include "sim/scenario/scenario_parts.hpp"
 
 #include "models/base/suggest.hpp"
@@ -6,21 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace replisim {
-
-std::string to_string(Streaming streaming) {
-  switch (streaming) {
-  case Streaming::Off:
-    return "off";
-  case Streaming::On:
-    return "on";
-  case Streaming::Parallel:
-    break;
-  }
-  return "parallel";
-}
 
 namespace {
 
@@ -31,7 +18,8 @@ std::vector<std::string> column_names(const Table& table) {
   return out;
 }
 
-/// Position of a column, or -1 with a problem at `at`.
+} // namespace
+
 int find_column(const Table& table, const std::string& name, const Position& at, const std::string& path,
                 Problems& problems) {
   for (std::size_t i = 0; i < table.columns.size(); ++i)
@@ -50,6 +38,20 @@ void require_integer_column(const Column& column, const ColumnValue& value, cons
         at, path,
         fmt::format("column {} holds no integers; only `typical` describes its values", column.name));
 }
+
+std::string to_string(Streaming streaming) {
+  switch (streaming) {
+  case Streaming::Off:
+    return "off";
+  case Streaming::On:
+    return "on";
+  case Streaming::Parallel:
+    break;
+  }
+  return "parallel";
+}
+
+namespace {
 
 /// True when each column could be read: only then do other mistakes about the table mean something.
 bool build_columns(Table& table, const Fields& fields, const std::string& path, Problems& problems) {
@@ -140,138 +142,52 @@ Streaming streaming_of(const std::string& word) {
   return word == "on" ? Streaming::On : Streaming::Off;
 }
 
-/// The name of the savepoint behind `rolled_back`; no file can use it, because of the blank.
-constexpr const char* implicit_savepoint = "rolled back";
-
-/// Adds the steps of one list entry: itself, or what `rolled_back` stands for.
-class StepBuilder {
-public:
-  StepBuilder(const Building& building, BatchLoad& batch) : building_(building), batch_(batch) {}
-
-  void add(const Fields& fields, const std::string& path) {
-    static constexpr std::string_view verbs[] = {"insert", "update", "delete", "savepoint", "rollback_to"};
-    std::vector<std::string_view> found;
-    bool usable = true;
-    for (const std::string_view verb : verbs) {
-      if (fields.node().find(verb) != nullptr)
-        found.push_back(verb);
-      usable = usable and fields.usable(verb);
-    }
-    if (found.size() != 1) {
-      if (found.empty() and not has_bad_key(fields))
-        problem(fields.node().at, path,
-                "says nothing to do; a step is one of insert, update, delete, savepoint and rollback_to");
-      else if (not found.empty())
-        problem(fields.node().at, path,
-                fmt::format("{} stand in one step; each is a step of its own", fmt::join(found, " and ")));
-      return;
-    }
-    const std::string_view verb = found.front();
-    if (verb == "savepoint" or verb == "rollback_to")
-      add_savepoint(fields, verb, path);
-    else
-      add_statement(fields, verb, path, usable);
+/// WHERE clauses of a publication; each must be of a table that it holds.
+std::map<std::string, RowFilter> row_filters(const Fields& publication, const std::string& path,
+                                             Problems& problems) {
+  std::map<std::string, RowFilter> out;
+  const Node* filters = publication.given("row_filters");
+  if (filters == nullptr)
+    return out;
+  const auto tables = names_in(publication, "tables");
+  for (const MapEntry& entry : filters->entries) {
+    if (entry.value.bad or not entry.value.is_map())
+      continue;
+    const bool published = std::find(tables.begin(), tables.end(), entry.key) != tables.end();
+    if (not published and publication.usable("tables"))
+      problems.add(entry.at, path + ".row_filters." + entry.key,
+                   fmt::format("the publication does not hold table '{}'{}", entry.key,
+                               suggestion(entry.key, tables)));
+    const Fields filter(entry.value, object_of("row_filter"));
+    out[entry.key] = {filter.number("passes"), filter.number("cost")};
   }
+  return out;
+}
 
-private:
-  void problem(const Position& at, const std::string& path, const std::string& message) const {
-    building_.problems.add(at, path, message);
-  }
+Consumer::Confirms confirms_of(const std::string& word) {
+  if (word == "interval")
+    return Consumer::Confirms::Interval;
+  return word == "never" ? Consumer::Confirms::Never : Consumer::Confirms::EachCommit;
+}
 
-  static bool has_bad_key(const Fields& fields) {
-    const auto& entries = fields.node().entries;
-    return std::any_of(entries.begin(), entries.end(), [](const MapEntry& entry) { return entry.value.bad; });
-  }
-
-  void refuse(const Fields& fields, std::initializer_list<std::string_view> keys, std::string_view verb,
-              const std::string& path) const {
-    for (const std::string_view key : keys)
-      if (fields.node().find(key) != nullptr)
-        problem(fields.at(key), path + "." + std::string(key),
-                fmt::format("`{}` does not go with {}", key, verb));
-  }
-
-  void add_savepoint(const Fields& fields, std::string_view verb, const std::string& path) {
-    refuse(fields, {"rows", "set", "rolled_back"}, verb, path);
-    if (fields.given(verb) == nullptr)
-      return;
-    const std::string name = fields.text(verb);
-    if (name.find(' ') != std::string::npos)
-      problem(fields.at(verb), path + "." + std::string(verb),
-              fmt::format("'{}': a savepoint's name holds no blanks", name));
-    if (verb == "savepoint") {
-      open_.push_back(name);
-      batch_.transaction.emplace_back(SavepointStep{name});
-      return;
-    }
-    const auto known = std::find(open_.rbegin(), open_.rend(), name);
-    if (known == open_.rend()) {
-      problem(fields.at(verb), path + ".rollback_to",
-              open_.empty() ? fmt::format("unknown savepoint '{}'; no savepoint is open here", name)
-                            : fmt::format("unknown savepoint '{}'{}", name, suggestion(name, open_)));
-      return;
-    }
-    open_.erase(known.base(), open_.end()); // the savepoint itself stays
-    batch_.transaction.emplace_back(RollbackToStep{name});
-  }
-
-  void add_statement(const Fields& fields, std::string_view verb, const std::string& path, bool usable) {
-    if (verb != "update")
-      refuse(fields, {"set"}, verb, path);
-    const bool mistyped = has_bad_key(fields);
-    if (fields.node().find("rows") == nullptr and not mistyped)
-      problem(fields.node().at, path + ".rows",
-              fmt::format("`rows` is missing: how many rows the {} changes", verb));
-    StatementStep step;
-    step.operation =
-        verb == "insert" ? Operation::Insert : (verb == "update" ? Operation::Update : Operation::Delete);
-    step.table = fields.text(verb);
-    step.rows = fields.integer("rows");
-    const auto table = building_.scenario.tables.find(step.table);
-    if (verb == "update" and usable and table != building_.scenario.tables.end())
-      add_assignments(step, fields, table->second, path);
-    split(step, fields.number("rolled_back"));
-  }
-
-  void add_assignments(StatementStep& step, const Fields& fields, const Table& table,
-                       const std::string& path) const {
-    const Node* set = fields.given("set");
-    if (set == nullptr or table.columns.empty())
-      return;
-    for (const MapEntry& entry : set->entries) {
-      const std::string entry_path = path + ".set." + entry.key;
-      const int column = find_column(table, entry.key, entry.at, entry_path, building_.problems);
-      std::string problem_text;
-      if (column < 0 or entry.value.bad)
-        continue;
-      const auto value = parse_column_value(entry.value.text, problem_text);
-      require_integer_column(table.columns[static_cast<std::size_t>(column)], *value, entry.value.at,
-                             entry_path, building_.problems);
-      if (std::find(table.primary_key.begin(), table.primary_key.end(), column) != table.primary_key.end())
-        problem(entry.at, entry_path, "changing a column of the primary key is not part of this version");
-      step.assignments.push_back({column, *value});
-    }
-  }
-
-  /// `rolled_back: 20%`: four fifths of the rows, a savepoint, the last fifth, back to the savepoint.
-  void split(const StatementStep& step, double share) {
-    const auto undone = static_cast<Rows>(std::llround(static_cast<double>(step.rows) * share));
-    StatementStep part = step;
-    part.rows = step.rows - undone;
-    if (part.rows > 0 or undone == 0)
-      batch_.transaction.emplace_back(part);
-    if (undone == 0)
-      return;
-    part.rows = undone;
-    batch_.transaction.emplace_back(SavepointStep{implicit_savepoint});
-    batch_.transaction.emplace_back(part);
-    batch_.transaction.emplace_back(RollbackToStep{implicit_savepoint});
-  }
-
-  const Building& building_;
-  BatchLoad& batch_;
-  std::vector<std::string> open_; ///< savepoints that can be rolled back to
-};
+Consumer consumer_from(const std::string& name, const Fields& fields) {
+  Consumer consumer;
+  consumer.name = name;
+  consumer.publication = fields.text("publication");
+  consumer.host = fields.text("host");
+  consumer.cost_per_change_s = fields.number("cost_per_change");
+  consumer.buffer_bytes = fields.integer("buffer");
+  consumer.streaming = streaming_of(fields.text("streaming"));
+  consumer.confirms = confirms_of(fields.text("confirms"));
+  consumer.confirm_interval_s = fields.number("confirm_interval");
+  consumer.feedback_in_transaction = fields.flag("feedback_in_transaction");
+  consumer.confirms_keepalives = fields.flag("confirms_keepalives");
+  consumer.reconnect_delay_s = fields.number("reconnect_delay");
+  consumer.connected_from_s = fields.number("connected_from");
+  consumer.connected_until_s = fields.number("connected_until");
+  consumer.connects_every_s = fields.number("connects_every");
+  return consumer;
+}
 
 } // namespace
 
@@ -295,7 +211,8 @@ void build_tables(Building& building) {
 void build_replication(Building& building) {
   Scenario& scenario = building.scenario;
   for (const auto& [name, path, fields] : named_entries(building.root, "publications"))
-    scenario.publications[name] = {name, fields.text("server"), names_in(fields, "tables")};
+    scenario.publications[name] = {name, fields.text("server"), names_in(fields, "tables"),
+                                   row_filters(fields, path, building.problems)};
   for (const auto& [name, path, fields] : named_entries(building.root, "subscriptions")) {
     Subscription subscription;
     subscription.name = name;
@@ -306,22 +223,8 @@ void build_replication(Building& building) {
                                                                   : streaming_of(fields.text("streaming"));
     scenario.subscriptions[name] = std::move(subscription);
   }
-}
-
-void build_workload(Building& building) {
-  for (const auto& [name, path, fields] : named_entries(building.root, "workload")) {
-    BatchLoad batch;
-    batch.name = name;
-    batch.server = fields.text("server");
-    batch.at_s = fields.number("at");
-    if (const Node* steps = fields.given("transaction")) {
-      StepBuilder builder(building, batch);
-      for (std::size_t i = 0; i < steps->items.size(); ++i)
-        if (not steps->items[i].bad)
-          builder.add(Fields(steps->items[i], object_of("step")), fmt::format("{}.transaction[{}]", path, i));
-    }
-    building.scenario.batches.push_back(std::move(batch));
-  }
+  for (const auto& [name, path, fields] : named_entries(building.root, "consumers"))
+    scenario.consumers[name] = consumer_from(name, fields);
 }
 
 } // namespace replisim

@@ -6,9 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
-#include <tuple>
 
 namespace replisim {
 
@@ -25,10 +23,13 @@ public:
   void check() {
     check_settings();
     check_tables();
+    check_row_filters();
     for (const NamedFields& entry : named_entries(root_, "subscriptions"))
       check_subscription(entry);
+    for (const NamedFields& entry : named_entries(root_, "consumers"))
+      check_consumer(entry);
     check_chains();
-    check_workload();
+    check_slots();
   }
 
 private:
@@ -131,7 +132,7 @@ private:
     else if (fields.flag("binary"))
       scenario_.warnings.push_back(path + ".binary: sizes and costs are computed as for text; binary output "
                                           "saves a walsender some 10 %");
-    check_link(fields, path, *publisher, *subscriber);
+    check_link(fields, path, *publisher, subscriber->name, subscriber->host);
   }
 
   void check_streaming(const Fields& fields, const std::string& path, const Subscription& subscription,
@@ -152,10 +153,11 @@ private:
     }
   }
 
+  /// `reader` is a name for messages.
   void check_link(const Fields& fields, const std::string& path, const Server& publisher,
-                  const Server& subscriber) {
+                  const std::string& reader, const std::string& reader_host) {
     const Node* links = root_.find("links");
-    if (publisher.host == subscriber.host or (links != nullptr and links->bad))
+    if (publisher.host == reader_host or (links != nullptr and links->bad))
       return;
     const auto has_mistake = [](const Node& link) {
       const Node* between = link.bad ? nullptr : Fields(link, object_of("link")).given("between");
@@ -165,14 +167,104 @@ private:
     if (links != nullptr and std::any_of(links->items.begin(), links->items.end(), has_mistake))
       return;
     const auto joins = [&](const Link& link) {
-      return (link.from == publisher.host and link.to == subscriber.host) or
-             (link.from == subscriber.host and link.to == publisher.host);
+      return (link.from == publisher.host and link.to == reader_host) or
+             (link.from == reader_host and link.to == publisher.host);
     };
     if (std::none_of(scenario_.links.begin(), scenario_.links.end(), joins))
       problems_.add(fields.node().at, path,
                     fmt::format("{} on host {} and {} on host {} replicate, but no link joins the hosts; add "
                                 "one to `links`",
-                                publisher.name, publisher.host, subscriber.name, subscriber.host));
+                                publisher.name, publisher.host, reader, reader_host));
+  }
+
+  void check_row_filters() {
+    for (const auto& [name, path, fields] : named_entries(root_, "publications")) {
+      const Server* server = sound_server(fields.text("server"));
+      if (server != nullptr and server->version.major < 15 and
+          not scenario_.publications.at(name).row_filters.empty())
+        problems_.add(fields.at("row_filters"), path + ".row_filters",
+                      fmt::format("row filters exist from PostgreSQL 15 on; {} is version {}", server->name,
+                                  to_string(server->version)));
+    }
+  }
+
+  void check_consumer(const NamedFields& entry) {
+    const auto& [name, path, fields] = entry;
+    if (find_entry(root_, "subscriptions", name) != nullptr)
+      problems_.add(fields.node().at, path,
+                    fmt::format("a subscription is named {} too; each has a slot of that name", name));
+    check_confirming(fields, path);
+    check_connecting(entry);
+    if (not fields.usable("host") or not fields.usable("publication"))
+      return;
+    const Publication* publication = sound_publication(fields.text("publication"));
+    const Server* publisher = publication == nullptr ? nullptr : sound_server(publication->server);
+    if (publisher == nullptr)
+      return;
+    if (fields.text("streaming") == "on" and not traits_of(publisher->version).streaming_available)
+      problems_.add(fields.at("streaming"), path + ".streaming",
+                    fmt::format("on needs a publisher of PostgreSQL 14 or later; {} is version {}",
+                                publisher->name, to_string(publisher->version)));
+    check_link(fields, path, *publisher, name, fields.text("host"));
+  }
+
+  void check_confirming(const Fields& fields, const std::string& path) {
+    const bool by_interval = fields.text("confirms") == "interval";
+    const bool has_interval = fields.node().find("confirm_interval") != nullptr;
+    if (not fields.usable("confirms") or by_interval == has_interval)
+      return;
+    if (by_interval)
+      problems_.add(fields.at("confirms"), path + ".confirm_interval",
+                    "`confirm_interval` is missing: how often it confirms, with `confirms: interval`");
+    else
+      problems_.add(
+          fields.at("confirm_interval"), path + ".confirm_interval",
+          fmt::format("goes with `confirms: interval` only; here `confirms` is {}", fields.text("confirms")));
+  }
+
+  void check_connecting(const NamedFields& entry) {
+    const auto& [name, path, fields] = entry;
+    if (fields.node().find("connects_every") != nullptr) {
+      for (const char* key : {"connected_from", "connected_until"})
+        if (fields.node().find(key) != nullptr)
+          problems_.add(fields.at(key), path + "." + key,
+                        fmt::format("`{}` does not go with `connects_every`: a consumer is connected for one "
+                                    "span of time or by a timetable",
+                                    key));
+      return;
+    }
+    const Node* until = fields.given("connected_until");
+    if (until == nullptr)
+      return;
+    if (fields.number("connected_until") <= fields.number("connected_from"))
+      problems_.add(
+          until->at, path + ".connected_until",
+          fmt::format("{} is not after `connected_from`, {}", until->text, fields.text("connected_from")));
+    if (not run_has_end(root_))
+      problems_.add(until->at, path + ".connected_until",
+                    fmt::format("{} may never catch up once it reads no more, so the run would not end; give "
+                                "`observe.until` a duration",
+                                name));
+  }
+
+  void check_slots() {
+    std::set<std::string> publishers; // with a slot
+    const auto add = [&](const std::string& publication) {
+      const auto known = scenario_.publications.find(publication);
+      publishers.insert(known == scenario_.publications.end() ? "" : known->second.server);
+    };
+    for (const auto& [name, subscription] : scenario_.subscriptions)
+      add(subscription.publication);
+    for (const auto& [name, consumer] : scenario_.consumers)
+      add(consumer.publication);
+    if (publishers.empty())
+      scenario_.warnings.push_back(
+          "nobody reads: there are neither subscriptions nor consumers, so nothing is "
+          "decoded and nothing is sent");
+    for (const auto& [name, server] : scenario_.servers)
+      if (server.initial_retained_wal_bytes > 0 and not publishers.contains(name))
+        scenario_.warnings.push_back(
+            fmt::format("servers.{}.retained_wal has no effect: no slot is on {}", name, name));
   }
 
   /// A server that publishes what it receives: its applied changes would have to be decoded again.
@@ -197,140 +289,6 @@ private:
     }
   }
 
-  /// Rows of each table as the batches run one after the other, in order of time.
-  using RowCounts = std::map<std::string, Rows>;
-
-  void check_workload() {
-    RowCounts rows;
-    for (const auto& [name, table] : scenario_.tables)
-      rows[name] = table.initial_rows;
-    std::vector<NamedFields> batches = named_entries(root_, "workload");
-    std::vector<std::tuple<double, std::string, const NamedFields*>> order;
-    for (const NamedFields& batch : batches)
-      order.emplace_back(batch.fields.number("at"), batch.name, &batch);
-    std::sort(order.begin(), order.end());
-    for (const auto& [at, name, batch] : order) {
-      if (not batch->fields.usable("server") or not batch->fields.usable("transaction"))
-        continue;
-      if (check_publisher(*batch) and not check_steps(*batch, rows))
-        return; // the counts that follow would be wrong
-    }
-  }
-
-  bool check_publisher(const NamedFields& batch) {
-    const std::string server = batch.fields.text("server");
-    const auto& publications = scenario_.publications;
-    const bool publishes = std::any_of(publications.begin(), publications.end(),
-                                       [&](const auto& entry) { return entry.second.server == server; });
-    const auto nodes = named_entries(root_, "publications");
-    const bool unsure = std::any_of(nodes.begin(), nodes.end(), [](const NamedFields& entry) {
-      return not entry.fields.usable("server");
-    });
-    if (not publishes and not unsure and root_.find("publications") != nullptr)
-      problems_.add(
-          batch.fields.at("server"), batch.path + ".server",
-          fmt::format("no publication is on {}: nothing of this workload would be replicated", server));
-    return publishes;
-  }
-
-  /// False when a step holds a mistake, reported here or before.
-  bool check_steps(const NamedFields& batch, RowCounts& rows) {
-    const Node& steps = *batch.fields.given("transaction");
-    std::map<std::string, RowCounts> savepoints;
-    for (std::size_t i = 0; i < steps.items.size(); ++i) {
-      if (steps.items[i].bad)
-        return false;
-      const Fields step(steps.items[i], object_of("step"));
-      const std::string path = fmt::format("{}.transaction[{}]", batch.path, i);
-      if (step.given("savepoint") != nullptr) {
-        savepoints[step.text("savepoint")] = rows;
-        continue;
-      }
-      if (step.given("rollback_to") != nullptr) {
-        const auto known = savepoints.find(step.text("rollback_to"));
-        if (known == savepoints.end())
-          return false;
-        rows = known->second;
-        continue;
-      }
-      if (not check_statement(step, path, batch.fields.text("server"), rows))
-        return false;
-    }
-    return true;
-  }
-
-  bool check_statement(const Fields& step, const std::string& path, const std::string& server,
-                       RowCounts& rows) {
-    std::string verb;
-    for (const char* candidate : {"insert", "update", "delete"})
-      if (step.given(candidate) != nullptr)
-        verb = candidate;
-    if (verb.empty() or step.given("rows") == nullptr or not step.usable("rolled_back"))
-      return false;
-    const std::string table_name = step.text(verb);
-    const Node* node = find_entry(root_, "tables", table_name);
-    if (node == nullptr)
-      return false;
-    check_published(step, path, verb, server);
-    const Fields table(*node, object_of("table"));
-    if (not table.usable("rows"))
-      return false;
-    const Rows changed = step.integer("rows");
-    const auto kept = changed - std::llround(static_cast<double>(changed) * step.number("rolled_back"));
-    Rows& present = rows[table_name];
-    if (verb != "insert" and changed > present) {
-      problems_.add(
-          step.at("rows"), path + ".rows",
-          fmt::format("{} of {} rows, but {} holds {} at that point (`tables.{}.rows` says how many "
-                      "there are at the start)",
-                      verb, format_count(changed), table_name, format_count(present), table_name));
-      return false;
-    }
-    if (verb == "insert")
-      present += kept;
-    if (verb == "delete")
-      present -= kept;
-    return true;
-  }
-
-  void check_published(const Fields& step, const std::string& path, const std::string& verb,
-                       const std::string& server) {
-    const std::string table_name = step.text(verb);
-    const auto publishes = [&](const auto& entry) {
-      const auto& tables = entry.second.tables;
-      return entry.second.server == server and
-             std::find(tables.begin(), tables.end(), table_name) != tables.end();
-    };
-    const auto& publications = scenario_.publications;
-    const auto nodes = named_entries(root_, "publications");
-    const bool unsure = std::any_of(nodes.begin(), nodes.end(), [](const NamedFields& entry) {
-      return not entry.fields.usable("tables") or
-             names_in(entry.fields, "tables").size() != entry.fields.given("tables")->items.size();
-    });
-    const auto published = std::find_if(publications.begin(), publications.end(), publishes);
-    if (published == publications.end()) {
-      if (not unsure)
-        scenario_.warnings.push_back(fmt::format("{}: no publication of {} holds {}; its changes are decoded "
-                                                 "and buffered like all others, but never sent",
-                                                 path, server, table_name));
-      return;
-    }
-    const Node& node = *find_entry(root_, "tables", table_name);
-    const Fields fields(node, object_of("table"));
-    const Table& table = scenario_.tables.at(table_name);
-    if (verb == "insert" or not fields.usable("primary_key") or not fields.usable("replica_identity"))
-      return;
-    const bool identified =
-        table.replica_identity == ReplicaIdentity::Full or
-        (table.replica_identity == ReplicaIdentity::Default and node.find("primary_key") != nullptr and
-         not node.find("primary_key")->items.empty());
-    if (not identified)
-      problems_.add(step.at(verb), path + "." + verb,
-                    fmt::format("PostgreSQL refuses to {} rows of {}: publication {} publishes it and it has "
-                                "no replica identity; give it a primary key or `replica_identity: full`",
-                                verb, table_name, published->first));
-  }
-
   const Node& root_;
   Scenario& scenario_;
   Problems& problems_;
@@ -338,6 +296,17 @@ private:
 
 } // namespace
 
-void check_contradictions(Building& building) { Contradictions(building).check(); }
+bool run_has_end(const Node& root) {
+  const Node* observe = root.find("observe");
+  if (observe == nullptr or observe->bad)
+    return observe != nullptr;
+  const Fields fields(*observe, object_of("observe"));
+  return not fields.usable("until") or fields.number("until") > 0;
+}
+
+void check_contradictions(Building& building) {
+  Contradictions(building).check();
+  check_workload(building);
+}
 
 } // namespace replisim

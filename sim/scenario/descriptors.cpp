@@ -35,6 +35,8 @@ private:
 };
 
 constexpr double most_rows = 1e12;
+constexpr double most_runs = 1e6;
+constexpr double longest_s = 366.0 * 86400;
 constexpr double kilobyte = 1024.0;
 constexpr double megabyte = kilobyte * 1024;
 constexpr double gigabyte = megabyte * 1024;
@@ -56,10 +58,10 @@ ObjectDescriptor scenario_root() {
        Field("links", T::ObjectList, "the network between hosts; servers on one host need none").of("link"),
        Field("tables", T::ObjectMap, "the tables, the same on publisher and subscriber").of("table").needed(),
        Field("publications", T::ObjectMap, "what is published").of("publication").needed(),
-       Field("subscriptions", T::ObjectMap, "who receives it").of("subscription").needed(),
-       Field("workload", T::ObjectMap, "the transactions that run on publishers, by name")
-           .of("batch")
-           .needed(),
+       Field("subscriptions", T::ObjectMap, "the subscriptions of other servers to it").of("subscription"),
+       Field("consumers", T::ObjectMap, "who else receives it: clients that read a slot of their own")
+           .of("consumer"),
+       Field("workload", T::ObjectMap, "what runs on publishers, by name").of("load").needed(),
        Field("background", T::ObjectMap, "steady load beside the pipeline, by name").of("background"),
        Field("sessions", T::Reserved,
              "client sessions on subscribers; not part of this version, so it must be empty"),
@@ -89,7 +91,7 @@ void add_hosts(Objects& out) {
       Field("memory", T::Size, "main memory").between(64 * megabyte, 1024 * terabyte).otherwise("16GB"),
       Field("clock", T::Frequency, "clock frequency, for the reader; costs scale with `speed`")
           .between(1e6, 1e11),
-      Field("disks", T::ObjectList, "storage devices; the first holds the data directory and WAL")
+      Field("disks", T::ObjectList, "storage devices; the first one holds what a server puts on no other")
           .of("disk")
           .needed()};
 
@@ -117,7 +119,7 @@ void add_hosts(Objects& out) {
   out.push_back(host);
   out.push_back({"disk",
                  "",
-                 {Field("name", T::Text, "for reports").otherwise("data"),
+                 {Field("name", T::Text, "the name servers and reports call it by").otherwise("data"),
                   Field("fsync_latency", T::Duration,
                         "one flush of an almost empty write queue; pg_test_fsync measures it")
                       .needed()
@@ -127,7 +129,13 @@ void add_hosts(Objects& out) {
                       .between(64 * kilobyte, terabyte),
                   Field("read_bandwidth", T::ByteRate, "sustained sequential reads")
                       .needed()
-                      .between(64 * kilobyte, terabyte)}});
+                      .between(64 * kilobyte, terabyte),
+                  Field("capacity", T::Size, "size of the file system on it; 0 never fills")
+                      .between(0, 1024 * terabyte)
+                      .otherwise("0"),
+                  Field("used", T::Size, "what other files take of it when the run begins")
+                      .between(0, 1024 * terabyte)
+                      .otherwise("0")}});
 }
 
 void add_servers(Objects& out) {
@@ -143,7 +151,14 @@ void add_servers(Objects& out) {
               "a checkpoint ended after the initial rows were loaded, so that the first change of "
               "each of their pages logs the whole page")
             .otherwise("off")
-            .mirrors("full_page_writes")}});
+            .mirrors("full_page_writes"),
+        Field("data_disk", T::Text,
+              "disk of the host that holds the data directory, spill files included; the first one when "
+              "left out"),
+        Field("wal_disk", T::Text, "disk of the host that holds pg_wal; the first one when left out"),
+        Field("retained_wal", T::Size, "WAL that its slots hold back already when the run begins")
+            .between(0, 1024 * terabyte)
+            .otherwise("0")}});
   out.push_back({"link",
                  "",
                  {Field("between", T::NameList, "the two hosts it joins").named_in("hosts").needed(),
@@ -185,7 +200,19 @@ void add_replication(Objects& out) {
   out.push_back({"publication",
                  "",
                  {Field("server", T::Name, "the publisher").named_in("servers").needed(),
-                  Field("tables", T::NameList, "the published tables").named_in("tables").needed()}});
+                  Field("tables", T::NameList, "the published tables").named_in("tables").needed(),
+                  Field("row_filters", T::ObjectMap, "WHERE clauses, by published table").of("row_filter")}});
+  out.push_back({"row_filter",
+                 "passes",
+                 {Field("passes", T::Percent, "share of the rows that are sent")
+                      .between(0, 1)
+                      .otherwise("100%")
+                      .mirrors("CREATE PUBLICATION ... WHERE"),
+                  Field("cost", T::Duration,
+                        "CPU time of one row's evaluation, sent or not; the default is a guess for a "
+                        "comparison with a constant")
+                      .between(0, 1)
+                      .otherwise("1us")}});
   out.push_back(
       {"subscription",
        "",
@@ -201,15 +228,92 @@ void add_replication(Objects& out) {
             .mirrors("CREATE SUBSCRIPTION ... binary")}});
 }
 
+void add_consumers(Objects& out) {
+  out.push_back(
+      {"consumer",
+       "",
+       {Field("publication", T::Name, "the publication it reads").named_in("publications").needed(),
+        Field("host", T::Name, "the host it runs on").named_in("hosts").needed(),
+        Field(
+            "cost_per_change", T::Duration,
+            "its own time for one row change, on its host, its transport's included; the default is a guess")
+            .between(0, 3600)
+            .otherwise("20us"),
+        Field("buffer", T::Size, "what it reads ahead; the default is a guess")
+            .between(kilobyte, 64 * gigabyte)
+            .otherwise("1MB"),
+        Field("streaming", T::Choice, "whether it asks for large transactions before they commit")
+            .one_of({"off", "on"})
+            .otherwise("off")
+            .mirrors("START_REPLICATION ... (streaming)"),
+        Field("confirms", T::Choice, "when it confirms what it has received")
+            .one_of({"each_commit", "interval", "never"})
+            .otherwise("each_commit"),
+        Field("confirm_interval", T::Duration, "how often it confirms, with `confirms: interval`")
+            .between(1e-3, longest_s),
+        Field("feedback_in_transaction", T::Flag,
+              "it answers the server while it works on one large transaction")
+            .otherwise("off"),
+        Field("confirms_keepalives", T::Flag,
+              "it confirms the position of a keepalive when nothing is pending")
+            .otherwise("on"),
+        Field("reconnect_delay", T::Duration, "from a lost connection to the next attempt")
+            .between(0, longest_s)
+            .otherwise("1s"),
+        Field("connected_from", T::Duration, "before it the slot exists and nobody reads")
+            .between(0, longest_s)
+            .otherwise("0s"),
+        Field("connected_until", T::Duration,
+              "after it nobody reads the slot; it stays connected when left out")
+            .between(1e-3, longest_s),
+        Field("connects_every", T::Duration,
+              "run by a timetable: it connects so often, drains the slot and disconnects")
+            .between(1e-3, longest_s)}});
+}
+
 void add_workload(Objects& out) {
   out.push_back(
-      {"batch",
+      {"load",
        "",
        {Field("server", T::Name, "the server it runs on").named_in("servers").needed(),
-        Field("at", T::Duration, "when its BEGIN is sent").between(0, 3.2e7).otherwise("0s"),
-        Field("transaction", T::ObjectList, "the steps of the transaction; COMMIT follows the last one")
-            .of("step")
-            .needed()}});
+        Field("transaction", T::ObjectList, "the steps of the transaction").of("step"),
+        Field("at", T::Duration, "when the BEGIN of its first run is sent")
+            .between(0, longest_s)
+            .otherwise("0s"),
+        Field("every", T::Duration,
+              "distance of the starts of two runs; a run waits for the end of the one before it")
+            .between(1e-3, longest_s),
+        Field("times", T::Integer,
+              "number of runs; 1 when neither it nor `every` is given, with `every` alone as many as begin "
+              "before `observe.until`")
+            .between(1, most_runs),
+        Field("ends", T::Choice, "how the transaction ends")
+            .one_of({"commit", "rollback"})
+            .otherwise("commit"),
+        Field("rate", T::EventRate, "how often a transaction begins").between(1e-4, 1e7),
+        Field("arrivals", T::Choice, "whether they begin at equal distances or at random")
+            .one_of({"fixed", "poisson"})
+            .otherwise("fixed"),
+        Field("from", T::Duration, "when it begins").between(0, longest_s).otherwise("0s"),
+        Field("until", T::Duration, "when it ends; at the end of the run when left out")
+            .between(1e-3, longest_s),
+        Field("curve", T::ObjectList, "factors on `rate`, in order of time").of("curve_point"),
+        Field("curve_period", T::Duration, "the curve starts again after it; left out, the last factor stays")
+            .between(1e-3, longest_s),
+        Field("other_wal", T::ByteRate, "WAL that other databases of the server write")
+            .between(1, terabyte)}});
+  out.push_back(
+      {"curve_point",
+       "",
+       {Field("at", T::Duration, "from this time of the run on").needed().between(0, longest_s),
+        Field("factor", T::Number, "`rate` is multiplied by it; 0 is a pause").needed().between(0, 1e4)}});
+  out.push_back({"background",
+                 "",
+                 {Field("host", T::Name, "the host it runs on").named_in("hosts").needed(),
+                  Field("cores", T::Number, "share of one core it wants").needed().between(0.001, 1)}});
+}
+
+void add_steps(Objects& out) {
   out.push_back(
       {"step",
        "",
@@ -225,24 +329,26 @@ void add_workload(Objects& out) {
             .between(0, 1)
             .otherwise("0%"),
         Field("savepoint", T::Text, "SAVEPOINT of this name"),
-        Field("rollback_to", T::Text, "ROLLBACK TO the savepoint of this name")}});
-  out.push_back({"background",
-                 "",
-                 {Field("host", T::Name, "the host it runs on").named_in("hosts").needed(),
-                  Field("cores", T::Number, "share of one core it wants").needed().between(0.001, 1)}});
+        Field("rollback_to", T::Text, "ROLLBACK TO the savepoint of this name"),
+        Field("pause", T::Duration, "the session does nothing for so long, its transaction open")
+            .between(1e-6, longest_s)}});
 }
 
 void add_run(Objects& out) {
   out.push_back({"simulation",
                  "",
-                 {Field("time_resolution", T::AutoDuration,
+                 {Field("time_resolution", T::WordOrDuration,
                         "work of one batch of changes; auto is a fixed fraction of the expected run")
+                      .one_of({"auto"})
                       .between(1e-6, 3600)
                       .otherwise("auto")}});
   out.push_back({"observe",
                  "",
-                 {Field("until", T::Choice, "the run ends when every subscriber has applied every commit")
+                 {Field("until", T::WordOrDuration,
+                        "when the run ends: caught_up is when every commit has been received and applied "
+                        "everywhere")
                       .one_of({"caught_up"})
+                      .between(1e-3, longest_s)
                       .otherwise("caught_up"),
                   Field("interval", T::Duration, "distance of timeline samples")
                       .between(1e-3, 3600)
@@ -314,7 +420,9 @@ Objects build_objects() {
   add_servers(out);
   add_tables(out);
   add_replication(out);
+  add_consumers(out);
   add_workload(out);
+  add_steps(out);
   add_run(out);
   add_profiles(out);
   return out;

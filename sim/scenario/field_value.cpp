@@ -14,6 +14,8 @@ namespace replisim {
 
 namespace {
 
+constexpr double day_s = 86400;
+
 /// Digits, `_` between digits, an optional minus. A leading zero changes nothing: 010 is ten.
 std::optional<std::int64_t> parse_integer(std::string_view text) {
   std::string digits;
@@ -50,6 +52,8 @@ Dimension dimension_of(FieldType type) {
     return Dimension::ByteRate;
   case FieldType::Percent:
     return Dimension::Percent;
+  case FieldType::EventRate:
+    return Dimension::EventRate;
   case FieldType::Frequency:
     return Dimension::Frequency;
   default:
@@ -85,11 +89,12 @@ std::optional<FieldValue> read_choice(const FieldDescriptor& field, std::string_
 
 std::optional<FieldValue> read_quantity(const FieldDescriptor& field, std::string_view text,
                                         std::string& problem) {
-  if (field.type == FieldType::AutoDuration and text == "auto")
-    return FieldValue{0, "auto"};
+  const bool has_word = field.type == FieldType::WordOrDuration;
+  if (has_word and text == field.allowed.front())
+    return FieldValue{0, std::string(text)};
   const ParsedQuantity parsed = parse_quantity(text, dimension_of(field.type));
   if (not parsed.ok) {
-    problem = parsed.problem;
+    problem = parsed.problem + (has_word ? fmt::format(", or `{}`", field.allowed.front()) : "");
     return std::nullopt;
   }
   return in_range(field, text, parsed.value, problem);
@@ -99,8 +104,10 @@ std::optional<FieldValue> read_quantity(const FieldDescriptor& field, std::strin
 
 bool is_scalar_type(FieldType type) { return type < FieldType::Object; }
 
-std::string_view wanted(FieldType type) {
+std::string wanted(const FieldDescriptor& field) {
   using T = FieldType;
+  if (field.type == T::WordOrDuration)
+    return fmt::format("`{}` or a duration such as 10ms", field.allowed.front());
   static constexpr std::array<std::string_view, static_cast<std::size_t>(T::Reserved) + 1> phrases = {
       "a text",
       "a name",
@@ -111,8 +118,9 @@ std::string_view wanted(FieldType type) {
       "a size such as 64kB",
       "a rate such as 10Gbps or 250MB/s",
       "a percentage such as 20%",
+      "a number per time such as 500/s",
       "a frequency such as 2.8GHz",
-      "`auto` or a duration such as 10ms",
+      "a word or a duration",
       "on or off",
       "one word",
       "a version such as 17 or 17.4",
@@ -130,7 +138,7 @@ std::string_view wanted(FieldType type) {
       "a map from one field path to a list of two values",
       "a list of two quantities such as [0%, 100%]",
       "nothing"};
-  return phrases[static_cast<std::size_t>(type)];
+  return std::string(phrases[static_cast<std::size_t>(field.type)]);
 }
 
 std::string show_number(FieldType type, double number) {
@@ -141,12 +149,16 @@ std::string show_number(FieldType type, double number) {
     return format_bytes(number) + "/s";
   case FieldType::Percent:
     return fmt::format("{:.6g}%", number * 100);
+  case FieldType::EventRate:
+    return fmt::format("{:.8g}/s", number);
   case FieldType::Frequency:
     return fmt::format("{:.6g}GHz", number / 1e9);
   case FieldType::Duration:
-  case FieldType::AutoDuration:
+  case FieldType::WordOrDuration:
     if (number == 0)
       return "0s";
+    if (number >= day_s and std::fmod(number, day_s) == 0)
+      return fmt::format("{:.6g}d", number / day_s);
     if (number < 1e-6)
       return fmt::format("{:.6g}ns", number * 1e9);
     if (number < 1e-3)
@@ -184,10 +196,11 @@ std::optional<FieldValue> read_scalar(const FieldDescriptor& field, std::string_
     problem = fmt::format("'{}' is not a number; {}", text, show_range(field));
     return std::nullopt;
   case FieldType::Duration:
-  case FieldType::AutoDuration:
+  case FieldType::WordOrDuration:
   case FieldType::Size:
   case FieldType::ByteRate:
   case FieldType::Percent:
+  case FieldType::EventRate:
   case FieldType::Frequency:
     return read_quantity(field, text, problem);
   case FieldType::Flag:
@@ -215,7 +228,7 @@ std::optional<FieldValue> read_scalar(const FieldDescriptor& field, std::string_
     break;
   }
   if (text.empty()) {
-    problem = fmt::format("an empty text stands where {} is wanted", wanted(field.type));
+    problem = fmt::format("an empty text stands where {} is wanted", wanted(field));
     return std::nullopt;
   }
   return FieldValue{0, std::string(text)};

@@ -24,7 +24,7 @@ std::optional<FieldValue> read_scalar(const FieldDescriptor& field, std::string_
                                       std::string& problem);
 
 /// A short phrase with an example, for "a list stands where ... is wanted".
-std::string_view wanted(FieldType type);
+std::string wanted(const FieldDescriptor& field);
 
 bool is_scalar_type(FieldType type);
 

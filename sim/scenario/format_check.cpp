@@ -147,7 +147,7 @@ void FormatCheck::check_field(Node& node, const FieldDescriptor& field, const st
   }
   const bool list = field.type == T::ObjectList or field.type == T::NameList or field.type == T::Range;
   if (node.kind != Node::Kind::Null and node.kind != (list ? Node::Kind::List : Node::Kind::Map)) {
-    report(node, path, fmt::format("{} stands where {} is wanted", describe(node), wanted(field.type)));
+    report(node, path, fmt::format("{} stands where {} is wanted", describe(node), wanted(field)));
     return;
   }
   if (field.required and node.entries.empty() and node.items.empty()) {
@@ -162,11 +162,11 @@ void FormatCheck::check_field(Node& node, const FieldDescriptor& field, const st
 
 void FormatCheck::check_scalar(Node& node, const FieldDescriptor& field, const std::string& path) {
   if (node.kind == Node::Kind::Null) {
-    report(node, path, fmt::format("has no value; {} is wanted: {}", wanted(field.type), field.sentence));
+    report(node, path, fmt::format("has no value; {} is wanted: {}", wanted(field), field.sentence));
     return;
   }
   if (not node.is_scalar()) {
-    report(node, path, fmt::format("{} stands where {} is wanted", describe(node), wanted(field.type)));
+    report(node, path, fmt::format("{} stands where {} is wanted", describe(node), wanted(field)));
     return;
   }
   std::string problem;

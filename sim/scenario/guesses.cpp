@@ -72,6 +72,31 @@ void add_links(Building& building) {
                                            "default: between Linux's initial and largest socket buffers"});
 }
 
+/// Defaults of the format that are guesses themselves.
+void add_defaults(Building& building, const std::string& map, const std::string& field,
+                  const std::string& reason) {
+  for (const auto& [name, path, fields] : named_entries(building.root, map))
+    if (fields.node().find(field) == nullptr)
+      building.scenario.guesses.push_back(
+          {join_path(path, field),
+           std::string(object_of(object_of("scenario").find(map)->object).find(field)->default_value),
+           "default: " + reason});
+}
+
+void add_row_filters(Building& building) {
+  const FieldDescriptor& cost = *object_of("row_filter").find("cost");
+  for (const auto& [name, path, fields] : named_entries(building.root, "publications")) {
+    const Node* filters = fields.given("row_filters");
+    if (filters == nullptr)
+      continue;
+    for (const MapEntry& filter : filters->entries)
+      if (filter.value.is_map() and filter.value.find("cost") == nullptr)
+        building.scenario.guesses.push_back({path + ".row_filters." + filter.key + ".cost",
+                                             std::string(cost.default_value),
+                                             "default: a comparison with a constant, not measured"});
+  }
+}
+
 void add_costs(Building& building) {
   const CostProfile& profile = building.scenario.profile;
   for (const auto& [name, origin] : profile.origins) {
@@ -91,6 +116,10 @@ void collect_guesses(Building& building) {
   add_stated(building, building.root, object_of("scenario"), "", [](const FieldPath&) { return true; });
   add_machines(building);
   add_links(building);
+  add_row_filters(building);
+  add_defaults(building, "consumers", "cost_per_change",
+               "a client that keeps up with a walsender; not measured");
+  add_defaults(building, "consumers", "buffer", "socket buffers and the client's own; not measured");
   add_costs(building);
   std::sort(building.scenario.guesses.begin(), building.scenario.guesses.end());
 }

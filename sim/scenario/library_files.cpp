@@ -153,7 +153,8 @@ Machine machine_from(const Fields& fields) {
     for (const Node& item : disks->items) {
       const Fields disk(item, object_of("disk"));
       machine.disks.push_back({disk.text("name"), disk.number("fsync_latency"),
-                               disk.number("write_bandwidth"), disk.number("read_bandwidth")});
+                               disk.number("write_bandwidth"), disk.number("read_bandwidth"),
+                               disk.integer("capacity"), disk.integer("used")});
     }
   }
   return machine;

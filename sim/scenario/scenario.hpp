@@ -30,12 +30,22 @@ struct Server {
   /// A checkpoint completed between loading the initial rows and the workload: the first change of
   /// each existing page logs the whole page (full_page_writes).
   bool checkpoint_before_workload = false;
+  std::string data_disk; ///< name of a disk of the host; holds spill files. Empty: the first one
+  std::string wal_disk;  ///< holds pg_wal. Empty: the first one
+  Bytes initial_retained_wal_bytes = 0; ///< see Slot cursors: WAL every slot lies behind at the start
+};
+
+/// WHERE clause of a published table.
+struct RowFilter {
+  double passes = 1; ///< share of the rows that are sent
+  double cost_s = 0; ///< CPU to evaluate it for one row, on the reference core
 };
 
 struct Publication {
   std::string name;
   std::string server;
   std::vector<std::string> tables;
+  std::map<std::string, RowFilter> row_filters; ///< by table, where it has one
 };
 
 struct Subscription {
@@ -44,6 +54,24 @@ struct Subscription {
   std::string publication;
   Streaming streaming = Streaming::Off;
   bool binary = false;
+};
+
+/// The other end of a slot that is no PostgreSQL server: a change-data-capture client.
+struct Consumer {
+  std::string name;
+  std::string publication;
+  std::string host;             ///< where it runs
+  double cost_per_change_s = 0; ///< its own time per row change, on its host; its transport's included
+  Bytes buffer_bytes = 0;       ///< what it reads ahead
+  Streaming streaming = Streaming::Off;
+  enum class Confirms { EachCommit, Interval, Never } confirms = Confirms::EachCommit;
+  double confirm_interval_s = 0;        ///< of Interval
+  bool feedback_in_transaction = false; ///< answers the server while it works on one large transaction
+  bool confirms_keepalives = true;      ///< confirms the position of a keepalive when nothing is pending
+  double reconnect_delay_s = 1;
+  double connected_from_s = 0;  ///< before it the slot exists and nobody reads
+  double connected_until_s = 0; ///< after it nobody reads; 0: to the end of the run
+  double connects_every_s = 0;  ///< run by a timetable: connects this often, drains, disconnects; 0: stays
 };
 
 /// A value nobody measured or stated; reports list them all.
@@ -55,6 +83,7 @@ struct Guess {
 };
 
 struct Observe {
+  double until_s = 0;       ///< end of the run; 0: when every transaction has been applied
   double interval_s = 0.05; ///< distance of timeline samples
 };
 
@@ -119,7 +148,10 @@ struct Scenario {
   std::map<std::string, Table> tables;
   std::map<std::string, Publication> publications;
   std::map<std::string, Subscription> subscriptions;
+  std::map<std::string, Consumer> consumers;
   std::vector<BatchLoad> batches; ///< in order of name
+  std::vector<FlowLoad> flows;
+  std::vector<OtherWalLoad> other_wal;
   std::vector<BackgroundLoad> background;
   Observe observe;
   std::vector<SweepAxis> sweep;

@@ -36,6 +36,18 @@ const Node* find_entry(const Node& root, const std::string& map, const std::stri
 /// The texts of a NameList field that carry no mistake.
 std::vector<std::string> names_in(const Fields& fields, std::string_view list);
 
+/// Position of a column in its table, or -1 with a problem at `at`.
+int find_column(const Table& table, const std::string& name, const Position& at, const std::string& path,
+                Problems& problems);
+
+/// A problem when `value` counts and the column's type does not.
+void require_integer_column(const Column& column, const ColumnValue& value, const Position& at,
+                            const std::string& path, Problems& problems);
+
+/// What an entry of `workload` is, by the fields it has: `other_wal`, `rate`, or neither.
+enum class LoadKind { Batch, Flow, OtherWal };
+LoadKind load_kind(const Fields& fields);
+
 void build_profile(Building& building);
 void build_hosts(Building& building);
 void build_servers(Building& building);
@@ -45,8 +57,14 @@ void build_tables(Building& building);
 void build_replication(Building& building);
 void build_workload(Building& building);
 
+/// True when `observe.until` is a duration, or mistaken.
+bool run_has_end(const Node& root);
+
 /// Mistakes that no single field shows: what does not fit together.
 void check_contradictions(Building& building);
+
+/// The part of them that concerns the workload.
+void check_workload(Building& building);
 
 /// Fills Scenario::guesses from `guessed`, from machine files, from profiles and from guessed defaults.
 void collect_guesses(Building& building);

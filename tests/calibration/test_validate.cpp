@@ -38,7 +38,7 @@ TEST_CASE("without a suite, validate lists them") {
   CHECK(outcome.exit_code == 0);
   CHECK_THAT(outcome.output, Catch::Contains("seed-streaming") && Catch::Contains("lab-counters") &&
                                  Catch::Contains("lab-streaming"));
-  CHECK(nlohmann::json::parse(replisim("validate --format json").output)["suites"].size() == 3);
+  CHECK(nlohmann::json::parse(replisim("validate --format json").output)["suites"].size() == 4);
 }
 
 TEST_CASE("mistakes on the command line get a sentence and exit code 2") {
@@ -82,4 +82,15 @@ TEST_CASE("the counters of the lab come out as its servers counted them") {
   const Outcome outcome = replisim("validate lab-counters");
   INFO(outcome.output.substr(outcome.output.size() > 800 ? outcome.output.size() - 800 : 0));
   CHECK(outcome.exit_code == 0);
+}
+
+TEST_CASE("user reports: a line each, exit code 1 when one is answered wrongly") {
+  const Outcome wrong = replisim("validate reports --format json --set name=x --set observe.until=1s");
+  CHECK(wrong.exit_code == 1);
+  const auto report = nlohmann::json::parse(wrong.output);
+  CHECK(report["pass"] == false);
+  CHECK(report["reports"].size() == 15);
+  for (const auto& entry : report["reports"])
+    CHECK(entry["checks"].size() >= 4);
+  CHECK(replisim("validate reports --set observe.untill=1s").exit_code == 2);
 }

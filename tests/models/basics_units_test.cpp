@@ -60,6 +60,22 @@ TEST_CASE("rates in bits are decimal, rates in bytes binary") {
   CHECK(value_of("2.8GHz", Dimension::Frequency) == 2.8e9);
 }
 
+TEST_CASE("how often something happens is written per second, minute or hour") {
+  CHECK(value_of("500/s", Dimension::EventRate) == 500);
+  CHECK(value_of("30/min", Dimension::EventRate) == 0.5);
+  CHECK(value_of("900 /h", Dimension::EventRate) == 0.25);
+  CHECK(value_of("0.5/s", Dimension::EventRate) == 0.5);
+  CHECK(problem_of("500", Dimension::EventRate) == "'500' has no unit; use /s, /min or /h");
+  CHECK(problem_of("500/S", Dimension::EventRate) ==
+        "unit '/S' is not a number per time; did you mean '/s'?");
+  CHECK(problem_of("500/day", Dimension::EventRate) ==
+        "unit '/day' is not a number per time; use /s, /min or /h");
+  CHECK(problem_of("500MB/s", Dimension::EventRate) ==
+        "unit 'MB/s' is not a number per time but a rate; use /s, /min or /h");
+  CHECK(problem_of("500/s", Dimension::Frequency) ==
+        "unit '/s' is not a frequency but a number per time; use Hz, kHz, MHz or GHz");
+}
+
 TEST_CASE("a bare number needs a default unit, except zero") {
   CHECK(value_of("64", Dimension::Size, "kB") == 65536);
   CHECK(value_of("128", Dimension::Size, "8kB") == 1048576);

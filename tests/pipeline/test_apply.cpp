@@ -30,7 +30,7 @@ CommitTransaction commit_of(std::uint32_t top, bool streamed) { return {{top}, {
 struct Subscriber {
   Subscriber(const CostParameters& with_costs, Streaming streaming, int pool)
       : costs(with_costs), host(world.add_host("db", machine_of(8))),
-        stream(world, {"connection", 1'000'000'000, 0, 0}) {
+        connection(world, {0, 0, true}, {"connection", 1'000'000'000, 0, 0}, slot) {
     for (int i = 0; i < pool; ++i) {
       workers.push_back(
           std::make_unique<ParallelApplyWorker>(world, fmt::format("worker {}", i), costs, record));
@@ -42,7 +42,7 @@ struct Subscriber {
     params.streaming = streaming;
     params.batch_rows = 100;
     params.parallel_workers = pool;
-    leader = std::make_unique<ApplyWorker>(params, stream, workers, record, [this](Xid) {
+    leader = std::make_unique<ApplyWorker>(world, params, connection, workers, record, [this] {
       if (--commits_left == 0)
         world.finish();
     });
@@ -56,7 +56,7 @@ struct Subscriber {
       for (const auto& [at_s, message] : messages) {
         process.sleep(std::max(0.0, at_s - process.now()));
         const auto* batch = std::get_if<RowChanges>(&message);
-        stream.send(process, message, {batch != nullptr ? batch->rows : 1, 100, 1});
+        connection.stream().send(process, message, {batch != nullptr ? batch->rows : 1, 100, 1});
       }
     });
     world.run();
@@ -72,7 +72,8 @@ struct Subscriber {
   engine::World world;
   CostParameters costs;
   engine::HostId host;
-  ReplicationStream stream;
+  Slot slot{"s", {0}, {0}};
+  ReplicationConnection connection; ///< never ended by the server
   SubscriptionRecord record;
   std::vector<std::unique_ptr<ParallelApplyWorker>> workers;
   std::unique_ptr<ApplyWorker> leader;

@@ -12,6 +12,16 @@ using namespace replisim::test;
 
 namespace {
 
+/// The next flushed entry, waited for; once woken, the reader needs `wakeup_s` to run.
+WalEntry next(WalLog::Reader& reader, engine::Process& process, double wakeup_s = 0) {
+  while (true) {
+    if (auto entry = reader.try_next())
+      return *entry;
+    reader.wait(process);
+    process.sleep(wakeup_s, engine::Activity::Starved);
+  }
+}
+
 /// Everything around one backend, and a stub that reads what gets flushed.
 struct Stage {
   explicit Stage(WalLog::Options options = {16'000'000, true}, double fsync_latency_s = 10 * ms)
@@ -21,19 +31,18 @@ struct Stage {
     costs.backend_delete_row_s = 3 * us;
     costs.backend_index_entry_s = 10 * us;
     tables["t"] = uuid_table("t", 100);
-    next_row["t"] = 101;
-    log.transactions.resize(1);
+    state.next_row["t"] = 101;
   }
 
   void add_backend(std::vector<TransactionStep> steps, Rows batch_rows = 1000, bool waits = true) {
-    load = {"batch", "pub", 1, std::move(steps)};
+    load = batch_of("batch", std::move(steps), 1);
     PublisherBackend::Params params;
     params.load = &load;
     params.tables = &tables;
     params.costs = &costs;
     params.batch_rows = batch_rows;
     params.waits_for_flush = waits;
-    backend = std::make_unique<PublisherBackend>(params, wal, status, xids, next_row, log);
+    backend = std::make_unique<PublisherBackend>(params, wal, state, log);
     world.spawn("backend", host, [this](engine::Process& process) {
       backend->run(process);
       if (not reads)
@@ -47,7 +56,7 @@ struct Stage {
     auto& reader = wal.add_reader("reader");
     world.spawn("reader", host, [this, &reader](engine::Process& process) {
       while (true) {
-        entries.push_back(reader.next(process, 0));
+        entries.push_back(next(reader, process));
         seen_s.push_back(process.now());
         if (std::holds_alternative<Committed>(entries.back().what))
           break;
@@ -61,9 +70,7 @@ struct Stage {
   WalLog wal;
   CostParameters costs;
   std::map<std::string, Table> tables;
-  TransactionStatus status;
-  XidSource xids;
-  std::map<std::string, Rows> next_row;
+  PublisherState state;
   RunLog log;
   BatchLoad load;
   std::unique_ptr<PublisherBackend> backend;
@@ -184,7 +191,7 @@ TEST_CASE("rolled back rows are counted once, however deep they lie") {
     const auto& record = stage.log.transactions.front();
     Numbers out{static_cast<double>(record.rows_written), static_cast<double>(record.rows_rolled_back)};
     for (std::uint32_t xid = 1; xid <= 5; ++xid)
-      out.push_back(stage.status.aborted({xid}) ? 1 : 0);
+      out.push_back(stage.state.status.aborted({xid}) ? 1 : 0);
     return out;
   });
   // 2 is a, 3 the first b, 4 the second, 5 the a of the last rows.
@@ -249,7 +256,7 @@ TEST_CASE("the WAL writer flushes half a delay after the clock's ticks, while th
     Numbers seen_s;
     world.spawn("reader", host, [&](engine::Process& process) {
       for (int i = 0; i < 4; ++i) {
-        reader.next(process, i == 3 ? 0.001 : 0);
+        next(reader, process, i == 3 ? 0.001 : 0);
         seen_s.push_back(process.now());
       }
       world.finish();
@@ -301,9 +308,9 @@ TEST_CASE("WAL that every reader has passed is let go, also with a slow second r
       for (int i = 0; i < 5; ++i)
         wal.flush(process, wal.insert(process, 100, {}));
       for (int i = 0; i < 5; ++i)
-        fast.next(process, 0);
+        next(fast, process);
       for (int i = 0; i < 5; ++i) {
-        slow.next(process, 0);
+        next(slow, process);
         slow_positions.push_back(static_cast<double>(slow.position().value));
       }
       world.finish();

@@ -59,7 +59,7 @@ void add_random_subscription(Random& random, Scenario& scenario, const std::stri
   std::vector<Streaming> possible = {Streaming::Off, Streaming::On};
   if (major >= 16)
     possible.push_back(Streaming::Parallel);
-  scenario.publications["p" + name] = {"p" + name, "pub", std::move(tables)};
+  scenario.publications["p" + name] = publication_of("p" + name, std::move(tables));
   scenario.subscriptions[name] = {name, "sub", "p" + name, random.pick(possible), false};
 }
 
@@ -143,12 +143,33 @@ Written interpret(const BatchLoad& load, const std::set<std::string>& tables) {
   return written;
 }
 
+/// Results list transactions in the order of their BEGIN.
+const TransactionResult& transaction_of(const RunResult& result, const std::string& name) {
+  const auto it = std::find_if(result.transactions.begin(), result.transactions.end(),
+                               [&](const TransactionResult& found) { return found.name == name; });
+  REQUIRE(it != result.transactions.end());
+  return *it;
+}
+
+/// The parts of the lag leave no gap between the commit record, written when the last statement ends, and the
+/// commit applied.
+void check_anatomy(const TransactionResult& transaction) {
+  REQUIRE(transaction.lag_anatomy.size() == 6);
+  double sum_s = 0;
+  for (const auto& [part, seconds] : transaction.lag_anatomy) {
+    INFO(part);
+    CHECK(seconds >= -1e-9);
+    sum_s += seconds;
+  }
+  CHECK(sum_s == Approx(transaction.applied_s - transaction.statement_end_s).epsilon(0).margin(1e-9));
+}
+
 void check_transactions(const Scenario& scenario, const RunResult& result) {
   REQUIRE(result.transactions.size() == scenario.batches.size());
   std::set<std::uint32_t> xids;
   for (std::size_t i = 0; i < scenario.batches.size(); ++i) {
     const auto& load = scenario.batches[i];
-    const auto& transaction = result.transactions[i];
+    const auto& transaction = transaction_of(result, load.name);
     INFO(load.name);
     Rows most_applied = 0;
     for (const auto& [name, subscription] : scenario.subscriptions) {
@@ -162,6 +183,7 @@ void check_transactions(const Scenario& scenario, const RunResult& result) {
     CHECK(transaction.begin_s <= transaction.statement_end_s);
     CHECK(transaction.statement_end_s <= transaction.commit_s);
     CHECK(transaction.applied_s > transaction.statement_end_s);
+    check_anatomy(transaction);
     CHECK(transaction.lock_hold_s >= 0);
     CHECK(transaction.lock_hold_s <= transaction.applied_s - transaction.begin_s);
     xids.insert(transaction.xid);
@@ -253,7 +275,8 @@ TEST_CASE("another name for a transaction changes nothing but the name") {
     const auto results = run_all({scenario, renamed});
     const auto count = scenario.batches.size();
     for (std::size_t i = 0; i < count; ++i) {
-      const auto &a = results[0].transactions[i], &b = results[1].transactions[count - 1 - i];
+      const auto& a = transaction_of(results[0], scenario.batches[i].name);
+      const auto& b = transaction_of(results[1], renamed.batches[count - 1 - i].name);
       CHECK(a.rows_applied == b.rows_applied);
       CHECK(a.commit_s == Approx(b.commit_s).epsilon(1e-3));
       CHECK(a.applied_s == Approx(b.applied_s).epsilon(1e-3));

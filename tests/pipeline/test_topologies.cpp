@@ -84,7 +84,7 @@ TEST_CASE("two publications of one server: each subscription gets its tables") {
     INFO(to_string(streaming));
     Scenario scenario = cluster(typical_costs(), streaming);
     scenario.tables["u"] = uuid_table("u");
-    scenario.publications["q"] = {"q", "pub", {"u"}};
+    scenario.publications["q"] = publication_of("q", {"u"});
     add_subscription(scenario, "s2", streaming, "q");
     with_batch(scenario, {insert("t", 3'000)}, "a");
     with_batch(scenario, {insert("u", 4'000)}, "b", 0.5);
@@ -109,7 +109,8 @@ TEST_CASE("two publishers do not share xids, rows or WAL") {
   const auto alone = run(scenario);
   scenario.servers["pub2"] = scenario.servers.at("pub");
   scenario.servers["pub2"].name = "pub2";
-  scenario.publications["p2"] = {"p2", "pub2", {"t"}};
+  scenario.publications["p2"] = publication_of("p2", {"t"});
+  scenario.publications["p2"].server = "pub2";
   add_subscription(scenario, "s2", Streaming::Off, "p2");
   with_batch(scenario, {insert("t", 50'000)}, "second");
   scenario.batches.back().server = "pub2";

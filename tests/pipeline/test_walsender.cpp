@@ -87,14 +87,19 @@ Seen send(const Plan& plan, const CostParameters& costs = {}) {
       status.mark_aborted({xid});
     Decoder decoder(
         {plan.work_mem_bytes, plan.streaming != Streaming::Off, traits_of({plan.major, 0}), &costs}, status);
-    ReplicationStream stream(world, {"s", 1'000'000'000, 0, 0});
+    Slot slot("s", {0}, {0});
+    ReplicationConnection::Params connecting;
+    connecting.sender_timeout_s = 0;
+    ReplicationConnection connection(world, connecting, {"s", 1'000'000'000, 0, 0}, slot);
+    const Publication publication = publication_of("p", {"t"});
     SubscriptionRecord record;
     Walsender::Params params;
     params.costs = &costs;
     params.streaming = plan.streaming;
     params.batch_rows = plan.batch_rows;
-    params.published = {"t"};
-    Walsender walsender(params, decoder, wal.add_reader("walsender"), stream, record);
+    params.publication = &publication;
+    params.progressed = params.spilled = [] {};
+    Walsender walsender(params, decoder, wal.add_reader("walsender"), connection, record);
     world.spawn("walsender", host, [&](engine::Process& process) { walsender.run(process); });
     world.spawn("backend", host, [&](engine::Process& process) {
       for (const auto& entry : plan.wal)
@@ -106,6 +111,8 @@ Seen send(const Plan& plan, const CostParameters& costs = {}) {
       return std::holds_alternative<Committed>(entry.what);
     });
     world.spawn("reader", host, [&](engine::Process& process) {
+      auto& stream = connection.stream();
+      connection.start();
       while (commits > 0) {
         const auto part = stream.receive(process);
         stream.await_sent(process, *part);

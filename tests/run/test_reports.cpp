@@ -24,12 +24,21 @@ Scenario sample_scenario() {
   Scenario s;
   s.name = "one big insert";
   s.hosts["db"].cores_per_socket = 8;
-  s.servers["pub"] = {"pub", "db", {17, 4}, {}, false};
+  s.servers["pub"].version = {17, 4};
   s.servers["pub"].settings.set("logical_decoding_work_mem", {65536, ""});
-  s.servers["sub"] = {"sub", "db", {18, 1}, {}, false};
-  s.publications["p"] = {"p", "pub", {"test_tab"}};
+  s.servers["sub"].version = {18, 1};
+  for (const std::string name : {"pub", "sub"}) {
+    s.servers[name].name = name;
+    s.servers[name].host = "db";
+  }
+  s.publications["p"].name = "p";
+  s.publications["p"].server = "pub";
+  s.publications["p"].tables = {"test_tab"};
   s.subscriptions["s"] = {"s", "sub", "p", Streaming::Off, false};
-  s.batches = {{"batch", "pub", 0, {StatementStep{Operation::Insert, "test_tab", 5'000'000, {}}}}};
+  s.batches.emplace_back();
+  s.batches[0].name = "batch";
+  s.batches[0].server = "pub";
+  s.batches[0].transaction = {StatementStep{Operation::Insert, "test_tab", 5'000'000, {}}};
   return s;
 }
 

@@ -195,7 +195,8 @@ TEST_CASE("every descriptor is complete") {
       CHECK(fields.insert(field.name).second);
       CHECK(not field.sentence.empty());
       CHECK(field.minimum <= field.maximum);
-      CHECK((field.type == FieldType::Choice) == not field.allowed.empty());
+      const bool has_words = field.type == FieldType::Choice or field.type == FieldType::WordOrDuration;
+      CHECK(has_words == not field.allowed.empty());
       std::string problem;
       if (not field.default_value.empty())
         CHECK(read_scalar(field, field.default_value, problem).has_value());

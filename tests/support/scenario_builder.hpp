@@ -35,6 +35,23 @@ inline void set(Server& server, const std::string& guc, const std::string& value
   server.settings.set(guc, *parsed);
 }
 
+inline Server server_of(const std::string& name, Version version = {17, 0}) {
+  Server server;
+  server.name = name;
+  server.host = "db";
+  server.version = version;
+  return server;
+}
+
+/// A publication of server `pub`.
+inline Publication publication_of(const std::string& name, std::vector<std::string> tables) {
+  Publication publication;
+  publication.name = name;
+  publication.server = "pub";
+  publication.tables = std::move(tables);
+  return publication;
+}
+
 /// Publisher `pub` and subscriber `sub` on one host `db`; table `t`, publication `p`, subscription `s`.
 /// WAL is not flushed to a disk, and the WAL writer makes it visible at 4.5 ms, 13.5 ms, 22.5 ms, ...
 inline Scenario cluster(const CostParameters& costs, Streaming streaming,
@@ -47,13 +64,13 @@ inline Scenario cluster(const CostParameters& costs, Streaming streaming,
   disk.write_bandwidth_bytes_per_s = 500e6;
   disk.fsync_latency_s = 1 * ms;
   scenario.hosts["db"].disks = {disk};
-  Server publisher{"pub", "db", version, {}, false}, subscriber{"sub", "db", version, {}, false};
+  Server publisher = server_of("pub", version), subscriber = server_of("sub", version);
   set(publisher, "logical_decoding_work_mem", work_mem);
   set(publisher, "fsync", "off");
   set(publisher, "wal_writer_delay", "9ms");
   scenario.servers = {{"pub", publisher}, {"sub", subscriber}};
   scenario.tables["t"] = uuid_table("t");
-  scenario.publications["p"] = {"p", "pub", {"t"}};
+  scenario.publications["p"] = publication_of("p", {"t"});
   scenario.subscriptions["s"] = {"s", "sub", "p", streaming, false};
   return scenario;
 }
@@ -62,9 +79,19 @@ inline StatementStep insert(const std::string& table, Rows rows) {
   return {Operation::Insert, table, rows, {}};
 }
 
+/// A transaction that runs once, on server `pub`.
+inline BatchLoad batch_of(const std::string& name, std::vector<TransactionStep> steps, double at_s = 0) {
+  BatchLoad load;
+  load.name = name;
+  load.server = "pub";
+  load.at_s = at_s;
+  load.transaction = std::move(steps);
+  return load;
+}
+
 inline Scenario& with_batch(Scenario& scenario, std::vector<TransactionStep> steps,
                             const std::string& name = "batch", double at_s = 0) {
-  scenario.batches.push_back({name, "pub", at_s, std::move(steps)});
+  scenario.batches.push_back(batch_of(name, std::move(steps), at_s));
   return scenario;
 }
 
@@ -80,10 +107,10 @@ inline Scenario& with_link(Scenario& scenario, double latency_s = 0, double band
 /// Chooses the time resolution that makes batches of exactly `rows` rows.
 inline Scenario& with_batches_of(Scenario& scenario, Rows rows) {
   const CostParameters costs = effective_costs(scenario.profile);
-  double low = 0, high = 1e6, ignored = 0;
+  double low = 0, high = 1e6;
   for (int i = 0; i < 200; ++i) {
     scenario.time_resolution_s = (low + high) / 2;
-    const Rows found = batch_rows(scenario, costs, ignored);
+    const Rows found = resolution_of(scenario, costs).batch_rows;
     if (found == rows)
       return scenario;
     (found < rows ? low : high) = scenario.time_resolution_s;

@@ -1,0 +1,24 @@
+// Random numbers that depend on (seed, stream, index) and nothing else: adding a component moves nobody
+// else's draws, and the same index gives the same number in every run.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace replisim {
+
+class RandomStream {
+public:
+  RandomStream(std::uint64_t seed, std::string_view name);
+  /// Uniform in [0, 1), the `index`-th of the stream.
+  double uniform(std::uint64_t index) const;
+  /// Poisson with the given mean: by inversion up to a mean of 40, above it the normal approximation
+  /// (rounded, not below 0), whose relative error in any probability is then below 2 %.
+  std::int64_t poisson(std::uint64_t index, double mean) const;
+
+private:
+  std::uint64_t bits(std::uint64_t index) const;
+  std::uint64_t key_;
+};
+
+} // namespace replisim

@@ -1,0 +1,35 @@
+#include "models/slot.hpp"
+
+#include <algorithm>
+
+namespace replisim {
+
+void Slot::confirm(Lsn lsn) {
+  confirmed_ = std::max(confirmed_, lsn);
+  if (candidate_ and candidate_->valid_from <= confirmed_) {
+    restart_ = std::max(restart_, candidate_->restart);
+    saved_ = restart_;
+    candidate_.reset();
+  }
+}
+
+void Slot::propose_restart(Lsn restart, Lsn record) {
+  if (restart <= restart_ or candidate_)
+    return;
+  candidate_ = Candidate{restart, record};
+  confirm(confirmed_);
+}
+
+void Slot::set_active(bool active, double now_s) {
+  active_ = active;
+  if (not active)
+    inactive_since_s_ = now_s;
+}
+
+void Slot::lose(double now_s, std::string why) {
+  lost_ = true;
+  lost_s_ = now_s;
+  why_lost_ = std::move(why);
+}
+
+} // namespace replisim

@@ -1,0 +1,89 @@
+// What else writes WAL on a publisher: small transactions, other databases, the background writer's
+// running-xacts records, and the checkpointer that removes it again.
+#pragma once
+
+#include "models/flow_shape.hpp"
+#include "models/wal_retention.hpp"
+#include "sim/actors/publisher_backend.hpp"
+#include "sim/actors/replication_connection.hpp"
+
+namespace replisim {
+
+/// Clients that run small transactions at a rate (open loop). One process stands for all of them: every
+/// `tick_s` it runs the transactions that have come meanwhile, on as many CPUs as they need.
+class FlowClients {
+public:
+  struct Params {
+    const FlowLoad* flow = nullptr;
+    const std::map<std::string, Table>* tables = nullptr;
+    const CostParameters* costs = nullptr;
+    double tick_s = 0.01;
+    int cpus = 1;
+    bool waits_for_flush = true;
+    bool page_images = false;
+    std::uint64_t seed = 1;
+    Xid accounted_as; ///< the id under which deliveries count the flow's rows
+  };
+  FlowClients(Params params, WalLog& wal, PublisherState& state, TransactionRecord& record);
+  void run(engine::Process& process);
+
+private:
+  std::int64_t arrivals(double from_s, double to_s, std::uint64_t tick);
+  void commit(engine::Process& process, std::int64_t transactions, double from_s, double to_s);
+  Bytes wal_bytes(std::int64_t transactions);
+
+  Params params_;
+  WalLog& wal_;
+  PublisherState& state_;
+  TransactionRecord& record_;
+  FlowShape shape_;
+  std::int64_t emitted_ = 0;
+  double bytes_remainder_ = 0;
+};
+
+/// Other databases of the server: WAL at a rate, and nothing else.
+class OtherWalWriter {
+public:
+  OtherWalWriter(const OtherWalLoad& load, WalLog& wal, double tick_s)
+      : load_(load), wal_(wal), tick_s_(tick_s) {}
+  void run(engine::Process& process);
+
+private:
+  const OtherWalLoad& load_;
+  WalLog& wal_;
+  double tick_s_;
+};
+
+/// The background writer's share in decoding: a running-xacts record at least 15 s after the last one, if WAL
+/// was written meanwhile (bgwriter.c, LOG_SNAPSHOT_INTERVAL_MS).
+class BackgroundWriter {
+public:
+  explicit BackgroundWriter(WalLog& wal) : wal_(wal) {}
+  void run(engine::Process& process);
+
+private:
+  WalLog& wal_;
+};
+
+/// Counterpart: checkpointer.c, xlog.c (CreateCheckPoint, RemoveOldXlogFiles). Starts by time or by WAL
+/// volume, is spread over checkpoint_completion_target of the distance, and at its end invalidates slots and
+/// removes WAL.
+class Checkpointer {
+public:
+  Checkpointer(RetentionRules rules, WalLog& wal, PublisherState& state,
+               std::vector<ReplicationConnection*> connections, std::function<void()> removed);
+  void run(engine::Process& process);
+  std::int64_t checkpoints() const { return checkpoints_; }
+
+private:
+  void complete(engine::Process& process, Lsn redo);
+
+  RetentionRules rules_;
+  WalLog& wal_;
+  PublisherState& state_;
+  std::vector<ReplicationConnection*> connections_;
+  std::function<void()> removed_;
+  std::int64_t checkpoints_ = 0;
+};
+
+} // namespace replisim

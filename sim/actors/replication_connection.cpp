@@ -1,0 +1,108 @@
+#include "sim/actors/replication_connection.hpp"
+
+#include <algorithm>
+
+namespace replisim {
+
+ReplicationConnection::ReplicationConnection(engine::World& world, Params params,
+                                             engine::StreamOptions stream, Slot& slot)
+    : world_(world), params_(params), slot_(slot), stream_(world, stream),
+      started_(world, stream.name + " (start)") {
+  stream_.disconnect();
+}
+
+bool ReplicationConnection::start() {
+  if (slot_.lost())
+    return false;
+  connected_ = true;
+  deaf_ = idle_ = false;
+  unflushed_ = 0;
+  ++connection_;
+  last_answer_s_ = world_.now();
+  slot_.set_active(true, world_.now());
+  stream_.connect();
+  if (params_.sender_timeout_s > 0)
+    watch_until(last_answer_s_ + params_.sender_timeout_s);
+  started_.notify();
+  return true;
+}
+
+void ReplicationConnection::stop() {
+  if (connected_)
+    end();
+}
+
+void ReplicationConnection::end() {
+  connected_ = false;
+  ended_s_ = world_.now();
+  slot_.set_active(false, world_.now());
+  stream_.disconnect();
+  if (on_end_)
+    on_end_();
+}
+
+void ReplicationConnection::watch_until(double date_s) {
+  world_.at(
+      date_s, [this, connection = connection_] { check_timeout(connection); }, not deaf_);
+}
+
+void ReplicationConnection::check_timeout(std::int64_t connection) {
+  if (not connected_ or connection != connection_)
+    return;
+  const double now = world_.now();
+  if (not deaf_)
+    last_answer_s_ = std::max(last_answer_s_, now - params_.sender_timeout_s / 2); // answered when asked
+  const double deadline = last_answer_s_ + params_.sender_timeout_s;
+  if (deadline > now + 1e-9) {
+    watch_until(deadline);
+    return;
+  }
+  ++timeouts_;
+  last_timeout_s_ = now;
+  if (on_timeout_)
+    on_timeout_();
+  end();
+}
+
+void ReplicationConnection::arrive(Lsn lsn, std::int64_t connection) {
+  if (not connected_ or connection != connection_)
+    return;
+  last_answer_s_ = world_.now();
+  slot_.confirm(lsn);
+}
+
+void ReplicationConnection::confirm(Lsn lsn) {
+  if (params_.latency_s == 0)
+    arrive(lsn, connection_);
+  else
+    world_.at(world_.now() + params_.latency_s,
+              [this, lsn, connection = connection_] { arrive(lsn, connection); });
+}
+
+void ReplicationConnection::answer() { confirm(Lsn{0}); }
+
+void ReplicationConnection::applied(Lsn lsn) {
+  if (params_.latency_s == 0)
+    replay_lag_.reported(lsn, world_.now());
+  else
+    world_.at(world_.now() + params_.latency_s, [this, lsn] { replay_lag_.reported(lsn, world_.now()); });
+}
+
+void ReplicationConnection::flushed(Lsn lsn) {
+  unflushed_ = std::max(0, unflushed_ - 1);
+  confirm(lsn);
+}
+
+void ReplicationConnection::caught_up(Lsn sent) {
+  idle_ = true;
+  if (deaf_ or not params_.confirms_keepalives or unflushed_ > 0 or stream_.outstanding_bytes() > 0)
+    return;
+  // There and back: the keepalive carries the position, the answer confirms it.
+  if (params_.latency_s == 0)
+    arrive(sent, connection_);
+  else
+    world_.at(world_.now() + 2 * params_.latency_s,
+              [this, sent, connection = connection_] { arrive(sent, connection); });
+}
+
+} // namespace replisim

@@ -1,0 +1,91 @@
+// A replication connection between a walsender and its client, with the slot behind it: who is connected,
+// when the client last answered, and what it has confirmed.
+//
+// Counterpart: walsender.c (ProcessStandbyMessage, WalSndCheckTimeOut, WalSndKeepaliveIfNecessary).
+// The server asks for an answer after half of wal_sender_timeout; the client gives it when it reaches the
+// request in its input; without one for the whole time-out the walsender ends and the slot is free.
+#pragma once
+
+#include "models/lag_tracker.hpp"
+#include "models/slot.hpp"
+#include "sim/actors/replication_messages.hpp"
+
+namespace replisim {
+
+class ReplicationConnection {
+public:
+  struct Params {
+    double sender_timeout_s = 60;    ///< wal_sender_timeout; 0: never
+    double latency_s = 0;            ///< one way, of what the client sends
+    bool confirms_keepalives = true; ///< the client confirms the position of one when nothing is pending
+  };
+  ReplicationConnection(engine::World& world, Params params, engine::StreamOptions stream, Slot& slot);
+
+  ReplicationStream& stream() { return stream_; }
+  Slot& slot() { return slot_; }
+
+  // Client's side.
+  /// START_REPLICATION. False when the slot is lost.
+  bool start();
+  /// The client leaves.
+  void stop();
+  /// Waits while nobody is connected; for the walsender.
+  engine::Signal& started() { return started_; }
+  /// What the client says: it has everything up to `lsn` safely. Takes the link's latency to arrive.
+  void confirm(Lsn lsn);
+  /// An answer that confirms nothing new.
+  void answer();
+  /// While true the client answers nothing (it works on a transaction and does not look at its input).
+  void set_client_deaf(bool deaf) { deaf_ = deaf; }
+  /// Commits applied whose local flush is still to come: the client confirms no keepalive meanwhile.
+  void expect_flush() { ++unflushed_; }
+  void flushed(Lsn lsn);
+  /// The client has applied up to `lsn` (replay_lsn of its next message).
+  void applied(Lsn lsn);
+
+  // Server's side.
+  bool connected() const { return connected_; }
+  /// The walsender has sent all there is: the client, when it has nothing pending, confirms `sent`.
+  void caught_up(Lsn sent);
+  /// A commit is handed to the socket.
+  void commit_sent(Lsn lsn) { replay_lag_.sent(lsn, world_.now()); }
+  /// replay_lag of pg_stat_replication.
+  double replay_lag_s() const { return replay_lag_.lag_s(); }
+  bool idle() const { return idle_; }
+  void set_idle(bool idle) { idle_ = idle; }
+
+  /// How often the server ended the connection because nobody answered, and when last.
+  std::int64_t timeouts() const { return timeouts_; }
+  double last_timeout_s() const { return last_timeout_s_; }
+  double ended_s() const { return ended_s_; } ///< when the last connection ended
+  std::int64_t connections() const { return connection_; }
+  /// Called when the connection ends: the walsender may be waiting for WAL.
+  void on_end(std::function<void()> callback) { on_end_ = std::move(callback); }
+  /// Called when the server ends it because nobody answered.
+  void on_timeout(std::function<void()> callback) { on_timeout_ = std::move(callback); }
+
+private:
+  void end();
+  void watch_until(double date_s);
+  void check_timeout(std::int64_t connection);
+  void arrive(Lsn lsn, std::int64_t connection);
+
+  engine::World& world_;
+  Params params_;
+  Slot& slot_;
+  ReplicationStream stream_;
+  engine::Signal started_;
+  std::function<void()> on_end_, on_timeout_;
+  LagTracker replay_lag_;
+  bool connected_ = false;
+  bool deaf_ = false;
+  bool idle_ = false;
+  int unflushed_ = 0;
+  std::int64_t connection_ = 0;
+  double last_answer_s_ = 0;
+  std::int64_t timeouts_ = 0;
+  double last_timeout_s_ = 0;
+  double ended_s_ = 0;
+};
+
+} // namespace replisim
