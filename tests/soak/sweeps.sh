@@ -131,9 +131,12 @@ part_speed() {
   end=$(now)
   wall=$(calc "$end - $start")
   cpu=$(sqlite3 "$scratch/speed.db" 'SELECT round(avg(cpu_s) * 1000, 2) FROM cost')
+  local share
+  share=$(sqlite3 "$scratch/speed.db" "SELECT round(sum(cpu_s) / $wall, 2) FROM cost")
   local size
   size=$(stat -c %s "$scratch/speed.db")
-  say "speed: $(rows "$scratch/speed.db") points in $wall s on 2 workers; $cpu ms of CPU a point in the workers;" \
+  say "speed: $(rows "$scratch/speed.db") points in $wall s on 2 workers; $cpu ms of CPU a point in the workers," \
+    "which got $share CPUs;" \
     "largest parent $peak kB; $((size / count)) bytes a point on disk; load $(cut -d' ' -f1-3 /proc/loadavg)"
   holds "$wall < $limit_s" || fail "$count points took $wall s, more than $limit_s s"
 }
