@@ -55,7 +55,7 @@ TEST_CASE("CSV names and values") {
   CHECK_THAT(r.out, Contains("\ntotal_s,"));
 }
 
-TEST_CASE("--out writes three files; result.json is what JSON prints") {
+TEST_CASE("the option --out writes three files; result.json is what JSON prints") {
   const ScratchFolder folder;
   const std::string where = (folder / "a/b").string();
   const auto printed = program("run " + insert + " --format json --out " + where);

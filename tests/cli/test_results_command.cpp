@@ -195,7 +195,7 @@ TEST_CASE("without sbatch --slurm says so") {
   CHECK_THAT(r.err, Contains("there is no sbatch on this machine"));
 }
 
-TEST_CASE("--slurm writes a script for sbatch, which runs the shards") {
+TEST_CASE("the option --slurm writes a script for sbatch, which runs the shards") {
   const ScratchFolder folder;
   // An sbatch that runs every task of the array at once.
   folder.write("sbatch",

@@ -88,7 +88,7 @@ TEST_CASE("replications at each point share their seeds, and rows are means") {
   CHECK(object["points"][0]["half_width_95"].contains("total_s"));
 }
 
-TEST_CASE("--out takes its format from the ending") {
+TEST_CASE("the option --out takes its format from the ending") {
   const ScratchFolder folder;
   const std::string arguments =
       "sweep " + insert + " --vary " + memory + "=64kB --vary subscriptions.s.streaming=off";

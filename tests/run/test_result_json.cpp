@@ -18,7 +18,7 @@ TEST_CASE("the public form has exactly the fixed keys") {
   for (const auto& [key, value] : object.items())
     keys.push_back(key);
   CHECK(keys == std::vector<std::string>{"bottleneck", "bottleneck_reason", "fingerprint", "guesses",
-                                         "metrics", "scenario", "scenario_hash", "seed", "stages",
+                                         "metrics", "outcomes", "scenario", "scenario_hash", "seed", "stages",
                                          "subscriptions", "transactions", "version", "warnings"});
   CHECK(object["fingerprint"] == "deadbeefcafef00d");
   CHECK(object["seed"].get<std::uint64_t>() == 18446744073709551615ULL);

@@ -58,7 +58,7 @@ Scenario base_with(std::vector<SweepAxis> axes) {
 
 } // namespace
 
-TEST_CASE("--vary splits at the commas between values only") {
+TEST_CASE("the option --vary splits at the commas between values only") {
   const SweepAxis plain = parse_vary("subscriptions.s.streaming=off, on ,parallel");
   CHECK(plain.path == "subscriptions.s.streaming");
   REQUIRE(plain.values.size() == 3);
@@ -71,7 +71,7 @@ TEST_CASE("--vary splits at the commas between values only") {
   CHECK(parse_vary("x=a=b").values[0].second == "a=b");
 }
 
-TEST_CASE("--vary says what is wrong") {
+TEST_CASE("the option --vary says what is wrong") {
   CHECK_THROWS_WITH(parse_vary("off,on"), Catch::Contains("path=value1,value2"));
   CHECK_THROWS_WITH(parse_vary("=off"), Catch::Contains("path=value1,value2"));
   CHECK_THROWS_WITH(parse_vary("p=off,,on"), Catch::Contains("empty"));
