@@ -24,6 +24,12 @@ std::string trend(const std::vector<double>& lag) {
     return "behind but catching up";
   return end > half * (1 + steady_share) ? "falling behind" : "behind, neither gaining nor losing";
 }
+
+/// Everything committed is applied: was there ever a backlog?
+std::string caught_up_after(const std::vector<double>& lag) {
+  const bool behind = std::any_of(lag.begin(), lag.end(), [](double bytes) { return bytes > backlog_bytes; });
+  return behind ? "caught up in the end" : "keeping up";
+}
 } // namespace
 
 std::map<std::string, std::string> verdicts(const Pipeline& pipeline, const LagSeries& lags,
@@ -40,7 +46,10 @@ std::map<std::string, std::string> verdicts(const Pipeline& pipeline, const LagS
       continue;
     }
     const auto series = lags.find(name);
-    std::string text = trend(series == lags.end() ? std::vector<double>{} : series->second);
+    const std::vector<double> lag = series == lags.end() ? std::vector<double>{} : series->second;
+    const bool caught_up = pipeline.log().subscriptions.at(name).replay_lsn >=
+                           pipeline.publishers().at(side.publisher).state.last_commit;
+    std::string text = caught_up ? caught_up_after(lag) : trend(lag);
     if (text != "keeping up" and not stages.empty()) {
       text +=
           fmt::format("; {} is to blame, busy {:.0f} % of the run", stages[0].second, 100 * stages[0].first);
