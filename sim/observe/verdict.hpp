@@ -17,6 +17,6 @@ using LagSeries = std::map<std::string, std::vector<double>>; ///< by slot, byte
 /// each slot: from the lag at the end of the run against the lag at half and three quarters of it, and from
 /// the stages' shares of busy time: the busiest is to blame, the next one would be next.
 std::map<std::string, std::string> verdicts(const Pipeline& pipeline, const LagSeries& lags,
-                                            const RunResult& result);
+                                            const RunResult& result, double end_s);
 
 } // namespace replisim

@@ -32,7 +32,7 @@ RunResult simulate(const Scenario& scenario, std::uint64_t seed) {
   const double end_s = pipeline.world().now();
   collect_metrics(pipeline, end_s, result);
   result.outcomes = pipeline.outcomes();
-  result.verdicts = verdicts(pipeline, recorder.lags(), result);
+  result.verdicts = verdicts(pipeline, recorder.lags(), result, end_s);
   result.timeline = recorder.take();
   result.fingerprint = pipeline.world().fingerprint().value();
   result.events = pipeline.world().fingerprint().count();

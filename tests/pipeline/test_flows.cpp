@@ -115,6 +115,16 @@ TEST_CASE("overload: the lag grows by rate minus capacity, and the backlog is wo
   CHECK(slot_of(result).at("lag_s_max") == Approx(15).epsilon(0.02)); // applied at 30 s: the one of 15 s
 }
 
+TEST_CASE("the verdict says whether a slot keeps up, and which stage is to blame") {
+  const auto verdict = [](double apply_s, double until_s) {
+    return run_with_timeline(flowing(applying(apply_s), 200, 20, until_s)).verdicts.at("s");
+  };
+  CHECK(verdict(1 * ms, 20) == "keeping up");
+  CHECK_THAT(verdict(10 * ms, 20), Catch::StartsWith("falling behind; sub.apply_worker is to blame"));
+  CHECK_THAT(verdict(10 * ms, 30), Catch::StartsWith("behind but catching up; sub.apply_worker"));
+  CHECK_THAT(verdict(10 * ms, 50), Catch::StartsWith("caught up in the end; sub.apply_worker"));
+}
+
 TEST_CASE("a run without an end date ends when the last small transaction is applied") {
   Scenario scenario = flowing(applying(10 * ms), 200, 2, 0);
   const auto result = run(scenario);
