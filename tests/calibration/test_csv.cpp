@@ -1,5 +1,6 @@
 // The CSV reader: what it reads, and that it refuses everything else with file, line and column.
 #include "calibration/csv.hpp"
+#include "test_paths.hpp"
 
 #include "models/base/errors.hpp"
 

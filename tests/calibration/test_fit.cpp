@@ -1,6 +1,7 @@
 // Least squares against models one can solve by hand, and the fit of a suite against a simulator that
 // knows its own costs.
 #include "calibration/fit/fit_report.hpp"
+#include "test_paths.hpp"
 
 #include "models/base/errors.hpp"
 

@@ -1,6 +1,7 @@
 // Medians, improvements, errors and the noise floor.
 #include "calibration/csv.hpp"
 #include "calibration/repeats.hpp"
+#include "test_paths.hpp"
 
 #include "models/base/errors.hpp"
 

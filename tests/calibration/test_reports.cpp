@@ -1,5 +1,6 @@
 // User reports: each gets its right answer, and a wrong one is noticed.
 #include "calibration/suites/reports_catalogue.hpp"
+#include "test_paths.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -2,6 +2,7 @@
 #include "calibration/csv.hpp"
 #include "sim/run/run_simulation.hpp"
 #include "sim/scenario/loader.hpp"
+#include "test_paths.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 #include "calibration/suites/abort_bounds.hpp"
 #include "calibration/suites/predictor.hpp"
 #include "calibration/suites/streaming_cells.hpp"
+#include "test_paths.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,5 @@
 // `replisim validate` from outside: exit codes, what it prints, and that `run` agrees with its cells.
+#include "test_paths.hpp"
 #include <catch2/catch.hpp>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,5 @@
 #include "tests/cli/program.hpp"
+#include "test_paths.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,5 @@
 // Sweeps into results databases as a user would run them: resume, shards, limits, mistakes, questions.
+#include "test_paths.hpp"
 #include "tests/cli/program.hpp"
 
 #include <catch2/catch.hpp>

@@ -3,6 +3,7 @@
 
 #include "models/base/errors.hpp"
 #include "sim/scenario/loader.hpp"
+#include "test_paths.hpp"
 
 #include <filesystem>
 #include <fstream>

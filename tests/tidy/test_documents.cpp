@@ -2,6 +2,7 @@
 // scenarios shown in documents load.
 #include "sim/scenario/descriptors.hpp"
 #include "sim/scenario/loader.hpp"
+#include "test_paths.hpp"
 #include "tests/tidy/tree.hpp"
 
 #include <catch2/catch.hpp>

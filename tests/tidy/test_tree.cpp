@@ -1,4 +1,5 @@
 // The tree keeps the house rules: each test lists all offenders as file:line.
+#include "test_paths.hpp"
 #include "tests/tidy/rules.hpp"
 
 #include <catch2/catch.hpp>
