@@ -18,6 +18,8 @@ struct TraitRow {
 constexpr std::array trait_rows = {
     // CREATE SUBSCRIPTION, option streaming; protocol version 2 (logicalproto.h)
     TraitRow{&VersionTraits::streaming_available, 14},
+    // pgoutput.c (later reorderbuffer.c): update_progress every 100 changes, in the minor releases since 2022
+    TraitRow{&VersionTraits::keepalives_in_replay, 14},
     // pgoutput.c: BEGIN goes out with the first change, never for a transaction without one
     TraitRow{&VersionTraits::skips_empty_transactions, 15},
     // applyparallelworker.c; protocol version 4 (logicalproto.h)

@@ -19,6 +19,8 @@ struct VersionTraits {
   bool drops_aborted_at_eviction = false;     ///< PG18: CLOG looked up before an eviction
   bool eviction_uses_heap = false;            ///< PG17: pairing heap; before: scan of all (sub)xacts
   bool skips_empty_transactions = false;      ///< PG15
+  /// PG14: a walsender that replays changes it does not send still answers its client now and then.
+  bool keepalives_in_replay = false;
 };
 
 inline constexpr int first_supported_major = 10;

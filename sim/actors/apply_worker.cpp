@@ -14,27 +14,56 @@ ApplyWorker::ApplyWorker(engine::World& world, Params params, ReplicationConnect
     : world_(world), params_(params), connection_(connection), in_(connection.stream()), workers_(workers),
       record_(record), committed_(std::move(committed)), pool_(params.parallel_workers) {}
 
+/// One life after the other: a worker whose connection ends exits, and the launcher starts the next one, at
+/// most one in wal_retrieve_retry_interval.
 void ApplyWorker::run(engine::Process& process) {
-  if (not connection_.start())
-    return;
-  while (auto part = in_.receive(process)) {
-    const ReplicationMessage& message = *part->payload;
-    if (const auto* batch = std::get_if<RowChanges>(&message)) {
-      receive(process, *part, *batch);
-      continue;
+  double started_s = 0;
+  const auto wait_for_launch = [&] {
+    const double next_s = started_s + params_.retry_interval_s;
+    process.sleep(std::max(1e-6, next_s - process.now()), engine::Activity::Starved);
+  };
+  while (true) {
+    while (connection_.in_use()) {
+      started_s = process.now(); // it fails to start
+      wait_for_launch();
     }
-    if (const auto* flow = std::get_if<SmallTransactions>(&message)) {
-      apply_flow(process, *part, *flow);
-      continue;
-    }
-    in_.await_sent(process, *part);
-    process.cpu(params_.costs->receive_change_s);
-    if (const auto* end = std::get_if<CommitTransaction>(&message))
-      commit(process, *end);
-    else if (const auto* undone = std::get_if<AbortSubtransaction>(&message))
-      abort(process, *undone);
-    in_.release(*part);
+    started_s = process.now();
+    if (not connection_.start(applied_))
+      return;
+    while (const auto part = in_.receive(process))
+      take(process, *part);
+    roll_back();
+    wait_for_launch();
   }
+}
+
+void ApplyWorker::take(engine::Process& process, const Part& part) {
+  const ReplicationMessage& message = *part.payload;
+  if (const auto* batch = std::get_if<RowChanges>(&message)) {
+    receive(process, part, *batch);
+    return;
+  }
+  if (const auto* flow = std::get_if<SmallTransactions>(&message)) {
+    apply_flow(process, part, *flow);
+    return;
+  }
+  if (not in_.await_sent(process, part))
+    return;
+  process.cpu(params_.costs->receive_change_s);
+  if (const auto* end = std::get_if<CommitTransaction>(&message))
+    commit(process, *end);
+  else if (const auto* undone = std::get_if<AbortSubtransaction>(&message))
+    abort(process, *undone);
+  in_.release(part);
+}
+
+/// The worker exits with a transaction in hand: it and the parallel apply workers roll back, files go.
+void ApplyWorker::roll_back() {
+  streamed_.clear();
+  flow_clock_.forget();
+  pool_ = ParallelWorkerPool(params_.parallel_workers);
+  for (const auto& worker : workers_)
+    worker->stop();
 }
 
 double ApplyWorker::receive_seconds(const Part& part, const RowChanges& batch) const {
@@ -83,8 +112,9 @@ void ApplyWorker::apply(engine::Process& process, const Part& part, const RowCha
   lock(process, delivery);
   const auto runs = part_of(batch.runs, part.first_message, part.messages);
   process.cpu(receive_seconds(part, batch) + apply_seconds(*params_.costs, runs));
+  if (not in_.await_sent(process, part))
+    return;
   delivery.applied += part.messages;
-  in_.await_sent(process, part);
   in_.release(part);
 }
 
@@ -102,16 +132,18 @@ void ApplyWorker::forward(engine::Process& process, const Part& part, const RowC
   const auto ticket = ring.open(std::move(copy), {part.messages, occupied, bursts});
   process.cpu(receive_seconds(part, batch) +
               static_cast<double>(part.messages) * params_.costs->forward_change_s);
-  in_.await_sent(process, part);
+  const bool whole = in_.await_sent(process, part);
   ring.close(process, ticket);
-  in_.release(part);
+  if (whole)
+    in_.release(part);
 }
 
 void ApplyWorker::serialize(engine::Process& process, const Part& part, const RowChanges& batch,
                             Streamed& streamed) {
   process.cpu(receive_seconds(part, batch) +
               static_cast<double>(part.messages) * params_.costs->file_write_change_s);
-  in_.await_sent(process, part);
+  if (not in_.await_sent(process, part))
+    return;
   const Bytes before = file_bytes(streamed);
   for (const auto& run : part_of(batch.runs, part.first_message, part.messages)) {
     const bool known = std::any_of(streamed.file.begin(), streamed.file.end(),
@@ -194,7 +226,7 @@ void ApplyWorker::commit(engine::Process& process, const CommitTransaction& comm
   }
   auto& delivery = record_.deliveries[commit.top];
   delivery.applied_s = process.now();
-  record_.replay_lsn = commit.end;
+  record_.replayed(commit.end, process.now());
   if (delivery.first_lock_s >= 0)
     --record_.locking_transactions;
   note_commit(commit.end);
@@ -203,7 +235,7 @@ void ApplyWorker::commit(engine::Process& process, const CommitTransaction& comm
 /// The commit is applied but not flushed: the WAL writer of the subscriber does that at its next tick, and
 /// only then may the leader report it (get_flush_position).
 void ApplyWorker::note_commit(Lsn end) {
-  unflushed_ = end;
+  applied_ = unflushed_ = end;
   connection_.applied(end);
   if (not flush_pending_) {
     flush_pending_ = true;
@@ -221,14 +253,15 @@ void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const S
   const double begun_s = process.now();
   const double transactions = static_cast<double>(batch.flow.transactions);
   process.cpu(part.share * transactions * (batch.shape.receive_s + batch.shape.apply_s));
-  in_.await_sent(process, part);
+  if (not in_.await_sent(process, part))
+    return;
   flow_clock_.work(begun_s, process.now());
   if (part.last) {
     delivery.received += batch.rows;
     delivery.applied += batch.rows;
     record_.flow_transactions += batch.flow.transactions;
     flow_clock_.finish(batch.flow, record_.flow_lag);
-    record_.replay_lsn = batch.end;
+    record_.replayed(batch.end, process.now());
     note_commit(batch.end);
   }
   in_.release(part);

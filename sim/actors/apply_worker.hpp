@@ -24,7 +24,8 @@ public:
     Streaming streaming = Streaming::Off;
     Rows batch_rows = 1; ///< rows per step when a file is applied
     int parallel_workers = 0;
-    double flush_delay_s = 0.2; ///< wal_writer_delay of the subscriber: commits are flushed at its ticks
+    double flush_delay_s = 0.2;  ///< wal_writer_delay of the subscriber: commits are flushed at its ticks
+    double retry_interval_s = 5; ///< wal_retrieve_retry_interval: distance of two starts, at least
   };
   /// `committed` is called when a transaction's commit has been applied.
   ApplyWorker(engine::World& world, Params params, ReplicationConnection& connection,
@@ -42,6 +43,8 @@ private:
   };
   using Part = ReplicationStream::Part;
 
+  void take(engine::Process& process, const Part& part);
+  void roll_back();
   void receive(engine::Process& process, const Part& part, const RowChanges& batch);
   void apply(engine::Process& process, const Part& part, const RowChanges& batch);
   void forward(engine::Process& process, const Part& part, const RowChanges& batch, int worker);
@@ -67,6 +70,7 @@ private:
   SubscriptionRecord& record_;
   std::function<void()> committed_;
   FlowClock flow_clock_;
+  Lsn applied_;   ///< end of the last commit applied: the replication origin's progress
   Lsn unflushed_; ///< last commit applied and not yet flushed
   bool flush_pending_ = false;
   ParallelWorkerPool pool_;

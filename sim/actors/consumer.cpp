@@ -7,6 +7,8 @@ namespace replisim {
 namespace {
 /// How often a client that comes by a timetable looks whether it has everything.
 constexpr double drained_check_s = 1;
+/// The least time until it tries again after it was told that the slot is active.
+constexpr double busy_slot_retry_s = 0.1;
 } // namespace
 
 ConsumerClient::ConsumerClient(engine::World& world, const Consumer& params,
@@ -25,6 +27,8 @@ ConsumerClient::ConsumerClient(engine::World& world, const Consumer& params,
 void ConsumerClient::run(engine::Process& process) {
   process.sleep(params_.connected_from_s, engine::Activity::Starved);
   while (params_.connected_until_s <= 0 or process.now() < params_.connected_until_s) {
+    while (connection_.in_use())
+      process.sleep(std::max(busy_slot_retry_s, params_.reconnect_delay_s), engine::Activity::Starved);
     if (not connection_.start())
       return; // the slot is lost: there is nothing to come back to
     drain(process);
@@ -54,13 +58,13 @@ void ConsumerClient::drain(engine::Process& process) {
   while (auto part = in.receive(process))
     take(process, *part);
   connection_.set_client_deaf(false);
+  flow_clock_.forget();
   taken_rows_.clear();
 }
 
 void ConsumerClient::take(engine::Process& process, const Part& part) {
   auto& in = connection_.stream();
-  const ReplicationMessage message = *part.payload; // the payload goes when the connection breaks
-  const auto connections = connection_.connections();
+  const ReplicationMessage& message = *part.payload;
   const double begun_s = process.now();
   if (const auto* batch = std::get_if<RowChanges>(&message)) {
     connection_.set_client_deaf(not params_.feedback_in_transaction);
@@ -71,8 +75,7 @@ void ConsumerClient::take(engine::Process& process, const Part& part) {
   } else if (std::holds_alternative<BeginTransaction>(message)) {
     connection_.set_client_deaf(not params_.feedback_in_transaction);
   }
-  in.await_sent(process, part);
-  if (not connection_.connected() or connections != connection_.connections())
+  if (not in.await_sent(process, part))
     return; // what was in hand is lost with the connection
   if (const auto* batch = std::get_if<RowChanges>(&message)) {
     record_.counted(batch->top).applied += part.messages;
@@ -111,7 +114,7 @@ void ConsumerClient::take(engine::Process& process, const Part& part) {
 
 void ConsumerClient::committed(Lsn end) {
   taken_ = end;
-  record_.replay_lsn = end;
+  record_.replayed(end, world_.now());
   connection_.applied(end);
   if (params_.confirms == Consumer::Confirms::EachCommit)
     connection_.confirm(end);

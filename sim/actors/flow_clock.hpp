@@ -35,6 +35,12 @@ public:
     service_s_ = 0;
   }
 
+  /// The batch in hand is lost.
+  void forget() {
+    begun_s_ = -1;
+    service_s_ = 0;
+  }
+
 private:
   double begun_s_ = -1;
   double service_s_ = 0;

@@ -7,23 +7,38 @@ namespace replisim {
 ParallelApplyWorker::ParallelApplyWorker(engine::World& world, const std::string& name,
                                          const CostParameters& costs, SubscriptionRecord& record)
     : costs_(costs), record_(record), ring_(world, {name + " ring", protocol::ring_window_bytes, 0, 0}),
-      finished_(world, name) {}
+      finished_(world, name), restarted_(world, name + " (start)") {}
 
 void ParallelApplyWorker::run(engine::Process& process) {
-  while (auto part = ring_.receive(process)) {
-    const ReplicationMessage& message = *part->payload;
-    if (const auto* batch = std::get_if<RowChanges>(&message)) {
-      apply(process, *part, *batch);
-      continue;
-    }
-    ring_.await_sent(process, *part);
-    if (const auto* abort = std::get_if<AbortSubtransaction>(&message)) {
-      abort_rows(*abort);
-    } else if (const auto* end = std::get_if<CommitTransaction>(&message)) {
-      commit(process, *end);
-    }
-    ring_.release(*part);
+  while (true) {
+    while (const auto part = ring_.receive(process))
+      take(process, *part);
+    while (not ring_.connected())
+      process.wait(restarted_, engine::Activity::Starved);
   }
+}
+
+void ParallelApplyWorker::take(engine::Process& process, const ReplicationStream::Part& part) {
+  const ReplicationMessage& message = *part.payload;
+  if (const auto* batch = std::get_if<RowChanges>(&message)) {
+    apply(process, part, *batch);
+    return;
+  }
+  if (not ring_.await_sent(process, part))
+    return;
+  if (const auto* abort = std::get_if<AbortSubtransaction>(&message))
+    abort_rows(*abort);
+  else if (const auto* end = std::get_if<CommitTransaction>(&message))
+    commit(process, *end);
+  ring_.release(part);
+}
+
+void ParallelApplyWorker::stop() {
+  applied_.clear();
+  idle_ = true;
+  ring_.disconnect();
+  ring_.connect();
+  restarted_.notify();
 }
 
 void ParallelApplyWorker::abort_rows(const AbortSubtransaction& abort) {
@@ -54,17 +69,18 @@ void ParallelApplyWorker::apply(engine::Process& process, const ReplicationStrea
   }
   const auto runs = part_of(batch.runs, part.first_message, part.messages);
   process.cpu(static_cast<double>(part.messages) * costs_.ring_read_change_s + apply_seconds(costs_, runs));
+  if (not ring_.await_sent(process, part))
+    return; // rolled back with its leader
   for (const auto& run : runs)
     applied_[run.xid] += run.rows.count;
   delivery.applied += part.messages;
-  ring_.await_sent(process, part);
   ring_.release(part);
 }
 
 void ParallelApplyWorker::commit(engine::Process& process, const CommitTransaction& commit) {
   auto& delivery = record_.deliveries[commit.top];
   delivery.applied_s = process.now();
-  record_.replay_lsn = commit.end;
+  record_.replayed(commit.end, process.now());
   finish(delivery);
 }
 

@@ -22,8 +22,11 @@ public:
   bool idle() const { return idle_; }
   /// The leader gives it a transaction.
   void assign() { idle_ = false; }
+  /// It ends with its leader: what it has in hand is rolled back, what waits in its ring is gone.
+  void stop();
 
 private:
+  void take(engine::Process& process, const ReplicationStream::Part& part);
   void apply(engine::Process& process, const ReplicationStream::Part& part, const RowChanges& batch);
   void commit(engine::Process& process, const CommitTransaction& commit);
   void abort_rows(const AbortSubtransaction& abort);
@@ -32,7 +35,7 @@ private:
   const CostParameters& costs_;
   SubscriptionRecord& record_;
   ReplicationStream ring_;
-  engine::Signal finished_;
+  engine::Signal finished_, restarted_;
   bool idle_ = true;
   std::map<Xid, Rows> applied_; ///< rows of each (sub)transaction in hand
 };

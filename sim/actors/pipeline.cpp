@@ -177,7 +177,7 @@ engine::StreamOptions Pipeline::connection(const std::string& name, const std::s
 
 SlotSide& Pipeline::add_slot(const std::string& name, const Publication& publication, Streaming streaming,
                              const std::string& client_host, Bytes client_buffer_bytes,
-                             bool confirms_keepalives) {
+                             bool confirms_keepalives, double receiver_timeout_s) {
   const Server& publisher = scenario_.servers.at(publication.server);
   auto& from = publishers_.at(publication.server);
   auto& side = slots_[name];
@@ -191,6 +191,7 @@ SlotSide& Pipeline::add_slot(const std::string& name, const Publication& publica
   connecting.sender_timeout_s = publisher.settings.number("wal_sender_timeout");
   connecting.latency_s = stream.latency_s;
   connecting.confirms_keepalives = confirms_keepalives;
+  connecting.receiver_timeout_s = receiver_timeout_s;
   side.connection = std::make_unique<ReplicationConnection>(world_, connecting, stream, *side.slot);
   from.connections.push_back(side.connection.get());
   side.connection->on_timeout([this, connection = side.connection.get(), name] {
@@ -198,6 +199,13 @@ SlotSide& Pipeline::add_slot(const std::string& name, const Publication& publica
       outcomes_.push_back({world_.now(), "sender_timeout", name,
                            fmt::format("the walsender of {} ended: no answer within wal_sender_timeout "
                                        "(sender_timeouts counts all)",
+                                       name)});
+  });
+  side.connection->on_receiver_timeout([this, connection = side.connection.get(), name] {
+    if (connection->receiver_timeouts() == 1)
+      outcomes_.push_back({world_.now(), "receiver_timeout", name,
+                           fmt::format("the apply worker of {} ended: nothing came within "
+                                       "wal_receiver_timeout (receiver_timeouts counts all)",
                                        name)});
   });
 
@@ -232,8 +240,9 @@ SlotSide& Pipeline::add_slot(const std::string& name, const Publication& publica
 
 void Pipeline::add_subscription(const Subscription& subscription) {
   const Server& subscriber = scenario_.servers.at(subscription.server);
-  auto& side = add_slot(subscription.name, scenario_.publications.at(subscription.publication),
-                        subscription.streaming, subscriber.host, 0, true);
+  auto& side =
+      add_slot(subscription.name, scenario_.publications.at(subscription.publication), subscription.streaming,
+               subscriber.host, 0, true, subscriber.settings.number("wal_receiver_timeout"));
   auto& record = log_.subscriptions.at(subscription.name);
   const Settings& settings = subscriber.settings;
   ApplyWorker::Params applying;
@@ -241,6 +250,7 @@ void Pipeline::add_subscription(const Subscription& subscription) {
   applying.streaming = subscription.streaming;
   applying.batch_rows = resolution_.batch_rows;
   applying.flush_delay_s = settings.number("wal_writer_delay");
+  applying.retry_interval_s = settings.number("wal_retrieve_retry_interval");
   if (subscription.streaming == Streaming::Parallel)
     applying.parallel_workers = std::max(
         0, static_cast<int>(std::min({settings.number("max_parallel_apply_workers_per_subscription"),
@@ -261,7 +271,7 @@ void Pipeline::add_subscription(const Subscription& subscription) {
 
 void Pipeline::add_consumer(const Consumer& consumer) {
   auto& side = add_slot(consumer.name, scenario_.publications.at(consumer.publication), consumer.streaming,
-                        consumer.host, consumer.buffer_bytes, consumer.confirms_keepalives);
+                        consumer.host, consumer.buffer_bytes, consumer.confirms_keepalives, 0);
   side.consumer = std::make_unique<ConsumerClient>(
       world_, consumer, *side.connection, log_.subscriptions.at(consumer.name), [this] { progressed(); });
   spawn(consumer.name, "consumer", "consumer " + consumer.name, consumer.host,

@@ -80,7 +80,8 @@ private:
   void add_subscription(const Subscription& subscription);
   void add_consumer(const Consumer& consumer);
   SlotSide& add_slot(const std::string& name, const Publication& publication, Streaming streaming,
-                     const std::string& client_host, Bytes client_buffer_bytes, bool confirms_keepalives);
+                     const std::string& client_host, Bytes client_buffer_bytes, bool confirms_keepalives,
+                     double receiver_timeout_s);
   void add_checkpointer(const std::string& server);
   void add_background(const BackgroundLoad& load);
   void spawn(const std::string& node, const std::string& stage, const std::string& name,

@@ -11,9 +11,10 @@ ReplicationConnection::ReplicationConnection(engine::World& world, Params params
   stream_.disconnect();
 }
 
-bool ReplicationConnection::start() {
+bool ReplicationConnection::start(Lsn from) {
   if (slot_.lost())
     return false;
+  from_ = from;
   connected_ = true;
   deaf_ = idle_ = false;
   unflushed_ = 0;
@@ -62,6 +63,25 @@ void ReplicationConnection::check_timeout(std::int64_t connection) {
   if (on_timeout_)
     on_timeout_();
   end();
+}
+
+void ReplicationConnection::set_silent(bool silent) {
+  if (silent == (silence_ % 2 == 1))
+    return;
+  ++silence_;
+  if (not silent or params_.receiver_timeout_s <= 0 or not connected_)
+    return;
+  world_.at(
+      world_.now() + params_.receiver_timeout_s,
+      [this, silence = silence_, connection = connection_] {
+        if (not connected_ or connection != connection_ or silence != silence_)
+          return;
+        ++receiver_timeouts_;
+        if (on_receiver_timeout_)
+          on_receiver_timeout_();
+        end();
+      },
+      true);
 }
 
 void ReplicationConnection::arrive(Lsn lsn, std::int64_t connection) {

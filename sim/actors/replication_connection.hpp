@@ -1,7 +1,8 @@
 // A replication connection between a walsender and its client, with the slot behind it: who is connected,
 // when the client last answered, and what it has confirmed.
 //
-// Counterpart: walsender.c (ProcessStandbyMessage, WalSndCheckTimeOut, WalSndKeepaliveIfNecessary).
+// Counterpart: walsender.c (ProcessStandbyMessage, WalSndCheckTimeOut, WalSndKeepaliveIfNecessary) and
+// worker.c (LogicalRepApplyLoop: wal_receiver_timeout).
 // The server asks for an answer after half of wal_sender_timeout; the client gives it when it reaches the
 // request in its input; without one for the whole time-out the walsender ends and the slot is free.
 #pragma once
@@ -16,6 +17,7 @@ class ReplicationConnection {
 public:
   struct Params {
     double sender_timeout_s = 60;    ///< wal_sender_timeout; 0: never
+    double receiver_timeout_s = 0;   ///< wal_receiver_timeout of the client; 0: never
     double latency_s = 0;            ///< one way, of what the client sends
     bool confirms_keepalives = true; ///< the client confirms the position of one when nothing is pending
   };
@@ -25,8 +27,8 @@ public:
   Slot& slot() { return slot_; }
 
   // Client's side.
-  /// START_REPLICATION. False when the slot is lost.
-  bool start();
+  /// START_REPLICATION; the client has everything before `from`. False when the slot is lost.
+  bool start(Lsn from = Lsn{0});
   /// The client leaves.
   void stop();
   /// Waits while nobody is connected; for the walsender.
@@ -45,6 +47,15 @@ public:
 
   // Server's side.
   bool connected() const { return connected_; }
+  /// What commits up to here is not sent: the client has confirmed it or asked to start after it.
+  Lsn starts_after() const { return std::max(slot_.confirmed_flush_lsn(), from_); }
+  /// A walsender serves the slot, perhaps still on a connection that is broken already: until it has noticed,
+  /// nobody else can start ("replication slot is active").
+  bool in_use() const { return in_use_; }
+  void set_in_use(bool in_use) { in_use_ = in_use; }
+  /// While true the walsender neither sends nor reads answers: a client with wal_receiver_timeout leaves when
+  /// that lasts.
+  void set_silent(bool silent);
   /// The walsender has sent all there is: the client, when it has nothing pending, confirms `sent`.
   void caught_up(Lsn sent);
   /// A commit is handed to the socket.
@@ -63,6 +74,9 @@ public:
   void on_end(std::function<void()> callback) { on_end_ = std::move(callback); }
   /// Called when the server ends it because nobody answered.
   void on_timeout(std::function<void()> callback) { on_timeout_ = std::move(callback); }
+  /// How often the client left because it heard nothing, and whom to tell.
+  std::int64_t receiver_timeouts() const { return receiver_timeouts_; }
+  void on_receiver_timeout(std::function<void()> callback) { on_receiver_timeout_ = std::move(callback); }
 
 private:
   void end();
@@ -75,11 +89,15 @@ private:
   Slot& slot_;
   ReplicationStream stream_;
   engine::Signal started_;
-  std::function<void()> on_end_, on_timeout_;
+  std::function<void()> on_end_, on_timeout_, on_receiver_timeout_;
   LagTracker replay_lag_;
   bool connected_ = false;
   bool deaf_ = false;
   bool idle_ = false;
+  bool in_use_ = false;
+  Lsn from_;
+  std::int64_t silence_ = 0; ///< counts the spells of silence; odd: within one
+  std::int64_t receiver_timeouts_ = 0;
   int unflushed_ = 0;
   std::int64_t connection_ = 0;
   double last_answer_s_ = 0;

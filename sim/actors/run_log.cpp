@@ -1,5 +1,7 @@
 #include "sim/actors/run_log.hpp"
 
+#include <algorithm>
+
 namespace replisim {
 
 void SubscriptionRecord::forget_unfinished() {
@@ -15,6 +17,7 @@ void SubscriptionRecord::forget_unfinished() {
   }
   tmp_file_bytes = 0;
   locking_transactions = 0;
+  unsent_.clear();
 }
 
 DeliveryRecord& SubscriptionRecord::counted(Xid top) {
@@ -23,6 +26,14 @@ DeliveryRecord& SubscriptionRecord::counted(Xid top) {
     return delivery;
   redelivered = {};
   return redelivered;
+}
+
+void SubscriptionRecord::replayed(Lsn lsn, double now_s) {
+  replay_lsn = std::max(replay_lsn, lsn);
+  for (; not unsent_.empty() and unsent_.front().first <= lsn; unsent_.pop_front()) {
+    DeliveryRecord& delivery = deliveries[unsent_.front().second];
+    delivery.received_s = delivery.applied_s = now_s;
+  }
 }
 
 } // namespace replisim

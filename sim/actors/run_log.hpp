@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace replisim {
@@ -57,6 +58,12 @@ struct SubscriptionRecord {
   /// it again because it never confirmed, a record that nobody adds up.
   DeliveryRecord& counted(Xid top);
 
+  /// The client has everything up to `lsn`: with it, transactions of which nothing was sent are done.
+  void replayed(Lsn lsn, double now_s);
+
+  /// Transaction `top`, whose commit ends at `lsn`, has nothing for the client.
+  void skipped(Lsn lsn, Xid top) { unsent_.emplace_back(lsn, top); }
+
   std::map<Xid, DeliveryRecord> deliveries;
   DeliveryRecord redelivered; ///< see counted()
   Bytes sent_bytes = 0;       ///< on the wire
@@ -68,6 +75,9 @@ struct SubscriptionRecord {
   Rows read_again = 0;                ///< changes decoded again and not sent, the client having them
   LagSketch flow_lag;                 ///< commit to applied, of the transactions of flows
   std::int64_t flow_transactions = 0; ///< applied
+
+private:
+  std::deque<std::pair<Lsn, Xid>> unsent_; ///< skipped, and the client not yet past them
 };
 
 struct RunLog {

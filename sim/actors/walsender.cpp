@@ -16,9 +16,11 @@ void Walsender::run(engine::Process& process) {
   while (true) {
     while (not connection_.connected())
       process.wait(connection_.started(), engine::Activity::Starved);
+    connection_.set_in_use(true);
     start_session();
     serve(process);
-    decoder_.start(connection_.slot().restart_lsn(), connection_.slot().confirmed_flush_lsn());
+    connection_.set_in_use(false);
+    decoder_.start(connection_.slot().restart_lsn(), connection_.starts_after());
   }
 }
 
@@ -26,7 +28,7 @@ void Walsender::run(engine::Process& process) {
 void Walsender::start_session() {
   const Slot& slot = connection_.slot();
   record_.reread_bytes += slot.confirmed_flush_lsn() - slot.restart_lsn();
-  decoder_.start(slot.restart_lsn(), slot.confirmed_flush_lsn());
+  decoder_.start(slot.restart_lsn(), connection_.starts_after());
   wal_.seek(slot.restart_lsn());
   announced_.clear();
   announced_in_.clear();
@@ -39,7 +41,7 @@ void Walsender::serve(engine::Process& process) {
     if (not entry) {
       connection_.caught_up(wal_.position());
       if (out_.outstanding_bytes() == 0) // nothing is under way: what was skipped counts as delivered
-        record_.replay_lsn = std::max(record_.replay_lsn, wal_.position());
+        record_.replayed(wal_.position(), process.now());
       params_.progressed();
       if (wal_.ready() or not connection_.connected())
         continue;
@@ -135,11 +137,19 @@ void Walsender::send_chunk(engine::Process& process, const DecodeStep& step) {
 }
 
 /// A committed transaction: what was spilled comes back in refills of 4,096 changes, each refill is
-/// sent before the next is read. What stayed in memory is sent in one go.
+/// sent before the next is read. What stayed in memory is sent in one go. Begin goes out with the first
+/// change, so that nothing is sent of a transaction without one; older versions begin at once.
 void Walsender::replay(engine::Process& process, const DecodeStep& step) {
   record_.counted(step.top).replay_s = process.now();
   process.cpu(params_.costs->send_transaction_s);
-  send_control(process, BeginTransaction{step.top}, protocol::begin_body_bytes);
+  bool begun = false;
+  const auto begin = [&] {
+    if (not begun)
+      send_control(process, BeginTransaction{step.top}, protocol::begin_body_bytes);
+    begun = true;
+  };
+  if (not params_.traits.skips_empty_transactions)
+    begin();
   const Rows refill = protocol::restore_batch_changes;
   const bool from_files = step.restored > 0;
   const std::int64_t refills_per_piece =
@@ -151,11 +161,20 @@ void Walsender::replay(engine::Process& process, const DecodeStep& step) {
       step.rows > 0 ? static_cast<double>(step.restored) / static_cast<double>(step.rows) : 0;
   for (Rows sent = 0; sent < step.rows and connection_.connected(); sent += piece_rows) {
     const Rows rows = std::min(piece_rows, step.rows - sent);
+    connection_.set_silent(not params_.traits.keepalives_in_replay);
     process.cpu(restored_share * static_cast<double>(rows) * params_.costs->restore_change_s);
     const auto runs = publish(process, part_of(step.runs, sent, rows), step.top);
-    if (not runs.empty())
-      send_rows(process, batch_of(runs, step.top, false),
-                std::clamp<std::int64_t>(rows / refill, 1, refills_per_piece));
+    if (runs.empty())
+      continue;
+    begin();
+    send_rows(process, batch_of(runs, step.top, false),
+              std::clamp<std::int64_t>(rows / refill, 1, refills_per_piece));
+  }
+  connection_.set_silent(false);
+  if (not begun) {
+    record_.counted(step.top).sent_s = process.now();
+    record_.skipped(step.lsn, step.top);
+    return;
   }
   send_commit(process, CommitTransaction{step.top, step.lsn, false}, protocol::commit_body_bytes);
 }
@@ -283,6 +302,7 @@ void Walsender::send_rows(engine::Process& process, RowChanges batch, std::int64
   auto& delivery = record_.counted(batch.top);
   delivery.sent += batch.rows;
   record_.sent_bytes += bytes;
+  connection_.set_silent(false);
   const auto ticket = out_.open(std::move(batch), flow);
   process.cpu(seconds);
   out_.close(process, ticket);

@@ -153,11 +153,10 @@ std::optional<StreamCore::CorePart> StreamCore::receive(Process& reader) {
   return part;
 }
 
-void StreamCore::await_sent(Process& reader, const CorePart& part) {
-  if (not part.last)
-    return;
-  while (has(part.ticket) and not piece(part.ticket).arrived)
+bool StreamCore::await_sent(Process& reader, const CorePart& part) {
+  while (part.last and has(part.ticket) and not piece(part.ticket).arrived)
     reader.wait(readable_, Activity::Starved);
+  return has(part.ticket);
 }
 
 void StreamCore::release(const CorePart& part) {

@@ -71,9 +71,9 @@ public:
   };
   /// The next part, once its piece has been opened; nothing after finish().
   std::optional<CorePart> receive(Process& reader);
-  /// For the last part of a piece: waits until all of it has been sent (and has arrived), or the
-  /// connection breaks.
-  void await_sent(Process& reader, const CorePart& part);
+  /// For the last part of a piece: waits until all of it has been sent (and has arrived). False when the
+  /// connection broke while the part was in hand: the piece is lost.
+  bool await_sent(Process& reader, const CorePart& part);
   void release(const CorePart& part);
 
   Bytes outstanding_bytes() const { return outstanding_bytes_; }
@@ -150,7 +150,7 @@ public:
     part.payload = &payloads_.front().second;
     return part;
   }
-  void await_sent(Process& reader, const Part& part) { core_.await_sent(reader, part); }
+  [[nodiscard]] bool await_sent(Process& reader, const Part& part) { return core_.await_sent(reader, part); }
   /// Gives the part's share of the window back.
   void release(const Part& part) { core_.release(part); }
 

@@ -53,6 +53,7 @@ void add_cursors(const Pipeline& pipeline, const std::string& name, Metrics& met
   metrics["last_timeout_s"] = side.connection->last_timeout_s();
   metrics["connections"] = number(side.connection->connections());
   metrics["sender_timeouts"] = number(side.connection->timeouts());
+  metrics["receiver_timeouts"] = number(side.connection->receiver_timeouts());
   metrics["reread_bytes"] = number(record.reread_bytes);
 }
 
