@@ -32,6 +32,18 @@ constexpr std::array trait_rows = {
     TraitRow{&VersionTraits::drops_aborted_at_eviction, 18},
 };
 
+/// A behaviour that came with minor releases: the first one of each major from first_supported_major on.
+struct MinorRow {
+  bool VersionTraits::*trait;
+  std::array<int, last_supported_major - first_supported_major + 1> first_minor;
+};
+constexpr int never = 1000;
+
+constexpr std::array minor_rows = {
+    // walsender.c: LagTracker.overflowed; releases of November 2025 (13.23, 14.20, 15.15, 16.11, 17.7, 18.1)
+    MinorRow{&VersionTraits::lag_overflow_entries, {never, never, never, 23, 20, 15, 11, 7, 1, 0}},
+};
+
 /// The last minor releases published up to August 2026, from first_supported_major on. 10 to 13 have
 /// reached the end of their life; 19 is on its way to its first release.
 constexpr std::array latest_minors = {23, 22, 22, 23, 24, 19, 15, 11, 5, 0};
@@ -55,6 +67,9 @@ VersionTraits traits_of(Version version) {
   VersionTraits traits;
   for (const TraitRow& row : trait_rows)
     traits.*row.trait = version.major >= row.first_major;
+  for (const MinorRow& row : minor_rows)
+    traits.*row.trait =
+        version.minor >= row.first_minor[static_cast<std::size_t>(version.major - first_supported_major)];
   return traits;
 }
 

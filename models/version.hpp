@@ -21,6 +21,7 @@ struct VersionTraits {
   bool skips_empty_transactions = false;      ///< PG15
   /// PG14: a walsender that replays changes it does not send still answers its client now and then.
   bool keepalives_in_replay = false;
+  bool lag_overflow_entries = false; ///< PG18.1, 17.7, ...: a stalled lag column does not stall the others
 };
 
 inline constexpr int first_supported_major = 10;

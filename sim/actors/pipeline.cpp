@@ -192,6 +192,7 @@ SlotSide& Pipeline::add_slot(const std::string& name, const Publication& publica
   connecting.latency_s = stream.latency_s;
   connecting.confirms_keepalives = confirms_keepalives;
   connecting.receiver_timeout_s = receiver_timeout_s;
+  connecting.lag_overflow_entries = traits_of(publisher.version).lag_overflow_entries;
   side.connection = std::make_unique<ReplicationConnection>(world_, connecting, stream, *side.slot);
   from.connections.push_back(side.connection.get());
   side.connection->on_timeout([this, connection = side.connection.get(), name] {

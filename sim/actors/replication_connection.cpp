@@ -7,7 +7,7 @@ namespace replisim {
 ReplicationConnection::ReplicationConnection(engine::World& world, Params params,
                                              engine::StreamOptions stream, Slot& slot)
     : world_(world), params_(params), slot_(slot), stream_(world, stream),
-      started_(world, stream.name + " (start)") {
+      started_(world, stream.name + " (start)"), lag_(params.lag_overflow_entries) {
   stream_.disconnect();
 }
 
@@ -89,6 +89,7 @@ void ReplicationConnection::arrive(Lsn lsn, std::int64_t connection) {
     return;
   last_answer_s_ = world_.now();
   slot_.confirm(lsn);
+  lag_.reported(LagColumn::Flush, lsn, world_.now());
 }
 
 void ReplicationConnection::confirm(Lsn lsn) {
@@ -103,9 +104,14 @@ void ReplicationConnection::answer() { confirm(Lsn{0}); }
 
 void ReplicationConnection::applied(Lsn lsn) {
   if (params_.latency_s == 0)
-    replay_lag_.reported(lsn, world_.now());
+    note_applied(lsn);
   else
-    world_.at(world_.now() + params_.latency_s, [this, lsn] { replay_lag_.reported(lsn, world_.now()); });
+    world_.at(world_.now() + params_.latency_s, [this, lsn] { note_applied(lsn); });
+}
+
+void ReplicationConnection::note_applied(Lsn lsn) {
+  lag_.reported(LagColumn::Write, lsn, world_.now());
+  lag_.reported(LagColumn::Replay, lsn, world_.now());
 }
 
 void ReplicationConnection::flushed(Lsn lsn) {

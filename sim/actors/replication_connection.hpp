@@ -20,6 +20,7 @@ public:
     double receiver_timeout_s = 0;   ///< wal_receiver_timeout of the client; 0: never
     double latency_s = 0;            ///< one way, of what the client sends
     bool confirms_keepalives = true; ///< the client confirms the position of one when nothing is pending
+    bool lag_overflow_entries = true; ///< VersionTraits::lag_overflow_entries of the publisher
   };
   ReplicationConnection(engine::World& world, Params params, engine::StreamOptions stream, Slot& slot);
 
@@ -42,7 +43,7 @@ public:
   /// Commits applied whose local flush is still to come: the client confirms no keepalive meanwhile.
   void expect_flush() { ++unflushed_; }
   void flushed(Lsn lsn);
-  /// The client has applied up to `lsn` (replay_lsn of its next message).
+  /// The client has received and applied up to `lsn` (write_lsn and replay_lsn of its next message).
   void applied(Lsn lsn);
 
   // Server's side.
@@ -59,9 +60,9 @@ public:
   /// The walsender has sent all there is: the client, when it has nothing pending, confirms `sent`.
   void caught_up(Lsn sent);
   /// A commit is handed to the socket.
-  void commit_sent(Lsn lsn) { replay_lag_.sent(lsn, world_.now()); }
-  /// replay_lag of pg_stat_replication.
-  double replay_lag_s() const { return replay_lag_.lag_s(); }
+  void commit_sent(Lsn lsn) { lag_.sent(lsn, world_.now()); }
+  /// write_lag, flush_lag and replay_lag of pg_stat_replication.
+  const LagTracker& lag_columns() const { return lag_; }
   bool idle() const { return idle_; }
   void set_idle(bool idle) { idle_ = idle; }
 
@@ -83,6 +84,7 @@ private:
   void watch_until(double date_s);
   void check_timeout(std::int64_t connection);
   void arrive(Lsn lsn, std::int64_t connection);
+  void note_applied(Lsn lsn);
 
   engine::World& world_;
   Params params_;
@@ -90,7 +92,7 @@ private:
   ReplicationStream stream_;
   engine::Signal started_;
   std::function<void()> on_end_, on_timeout_, on_receiver_timeout_;
-  LagTracker replay_lag_;
+  LagTracker lag_;
   bool connected_ = false;
   bool deaf_ = false;
   bool idle_ = false;

@@ -3,6 +3,7 @@
 #include "sim/observe/timeline_recorder.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include <fmt/format.h>
@@ -49,7 +50,11 @@ void add_cursors(const Pipeline& pipeline, const std::string& name, Metrics& met
   metrics["restart_lsn"] = number(side.slot->restart_lsn().value);
   metrics["retained_wal_bytes"] = side.slot->lost() ? 0 : number(inserted - side.slot->restart_lsn());
   metrics["lag_bytes"] = number(std::max<Bytes>(0, inserted - record.replay_lsn));
-  metrics["replay_lag_s"] = side.connection->replay_lag_s();
+  const LagTracker& lags = side.connection->lag_columns();
+  constexpr double null = std::numeric_limits<double>::quiet_NaN(); // as the view shows it
+  metrics["write_lag_s"] = lags.lag_s(LagColumn::Write).value_or(null);
+  metrics["flush_lag_s"] = lags.lag_s(LagColumn::Flush).value_or(null);
+  metrics["replay_lag_s"] = lags.lag_s(LagColumn::Replay).value_or(null);
   metrics["last_timeout_s"] = side.connection->last_timeout_s();
   metrics["connections"] = number(side.connection->connections());
   metrics["sender_timeouts"] = number(side.connection->timeouts());

@@ -87,7 +87,7 @@ std::string timeline_csv(const Timeline& timeline) {
 json run_manifest(const Scenario& scenario, const Replications& replications,
                   const RunProvenance& provenance) {
   json runs = json::array();
-  double wall_s = 0;
+  double wall_s = 0, simulated_s = 0;
   for (const auto& run : replications.runs) {
     runs.push_back({{"seed", run.seed},
                     {"fingerprint", hex64(run.fingerprint)},
@@ -95,6 +95,7 @@ json run_manifest(const Scenario& scenario, const Replications& replications,
                     {"simulated_s", number_json(run.simulated_s)},
                     {"wall_s", number_json(run.wall_s)}});
     wall_s += run.wall_s;
+    simulated_s += run.simulated_s;
   }
   json overrides = json::array();
   for (const auto& o : provenance.overrides)
@@ -115,6 +116,7 @@ json run_manifest(const Scenario& scenario, const Replications& replications,
           {"events", first.events},
           {"simulated_s", number_json(first.simulated_s)},
           {"wall_s", number_json(wall_s)},
+          {"simulated_s_per_wall_s", number_json(simulated_s / wall_s)},
           {"replications", std::move(runs)}};
 }
 

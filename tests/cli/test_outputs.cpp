@@ -64,9 +64,9 @@ TEST_CASE("the option --out writes three files; result.json is what JSON prints"
   CHECK_THAT(read_file(folder / "a/b/timeline.csv"), Catch::StartsWith("t_s,"));
   CHECK(count_lines(read_file(folder / "a/b/timeline.csv")) > 10);
   const json manifest = json::parse(read_file(folder / "a/b/manifest.json"));
-  for (const auto* key :
-       {"version", "commit", "compiler", "engine_options", "scenario_file", "scenario_hash", "seed",
-        "fingerprint", "events", "simulated_s", "wall_s", "overrides", "command_line"})
+  for (const auto* key : {"version", "commit", "compiler", "engine_options", "scenario_file", "scenario_hash",
+                          "seed", "fingerprint", "events", "simulated_s", "wall_s", "simulated_s_per_wall_s",
+                          "overrides", "command_line"})
     CHECK(manifest.contains(key));
   CHECK(manifest["scenario_file"] == insert);
   CHECK(manifest["fingerprint"] == json::parse(printed.out)["fingerprint"]);

@@ -1,5 +1,6 @@
 // Slot cursors, what a checkpoint does to slots and WAL, and the lag columns: no clock, no processes.
 #include "models/lag_tracker.hpp"
+#include "models/version.hpp"
 #include "models/wal_retention.hpp"
 
 #include <catch2/catch.hpp>
@@ -171,31 +172,112 @@ TEST_CASE("wal_status: reserved, extended, unreserved, lost") {
   CHECK(wal_status(rules, slot, at(6)) == "lost");
 }
 
+namespace {
+constexpr LagColumn write_column = LagColumn::Write, flush_column = LagColumn::Flush;
+constexpr LagColumn replay_column = LagColumn::Replay;
+
+/// A commit a second: it ends at 10 t when it is sent at t.
+void send_until(LagTracker& tracker, int first, int last) {
+  for (int t = first; t <= last; ++t)
+    tracker.sent({static_cast<std::uint64_t>(10 * t)}, t);
+}
+
+double lag(LagTracker& tracker, LagColumn column, std::uint64_t lsn, double now_s) {
+  tracker.reported(column, {lsn}, now_s);
+  return tracker.lag_s(column).value_or(-1);
+}
+} // namespace
+
 TEST_CASE("lag columns: a sample a second, taken when a commit is sent, read when it is reported") {
   LagTracker tracker;
-  CHECK(tracker.lag_s() == 0);
+  CHECK_FALSE(tracker.lag_s(replay_column).has_value());
   tracker.sent({10}, 100);
   tracker.sent({20}, 100.5); // within a second of the last sample: none
   tracker.sent({30}, 101);
-  tracker.reported({9}, 101);
-  CHECK(tracker.lag_s() == 0);
-  tracker.reported({20}, 101.25);
-  CHECK(tracker.lag_s() == 1.25); // of the commit at 10
-  tracker.reported({20}, 200);
-  CHECK(tracker.lag_s() == 1.25); // nothing new was crossed
-  tracker.reported({30}, 201);
-  CHECK(tracker.lag_s() == 100);
+  CHECK(lag(tracker, replay_column, 20, 101.25) == 1.25); // of the commit at 10
+  CHECK(lag(tracker, replay_column, 30, 201) == 100);
+  CHECK(lag(tracker, replay_column, 30, 300) == 100); // nothing is left to be measured
+  CHECK_FALSE(tracker.lag_s(write_column).has_value());
+  CHECK(lag(tracker, write_column, 30, 102) == 1); // each column reads for itself
 }
 
 TEST_CASE(
     "lag columns: the newest sample a report crosses counts, and a second passes also when all are read") {
   LagTracker tracker;
-  for (int i = 0; i < 10; ++i)
-    tracker.sent({static_cast<std::uint64_t>(i)}, i);
-  tracker.reported({7}, 9);
-  CHECK(tracker.lag_s() == 2);
-  tracker.reported({9}, 9.5);
-  tracker.sent({10}, 9.75); // 0.75 s after the last sample, which is read
-  tracker.reported({10}, 20);
-  CHECK(tracker.lag_s() == 0.5);
+  send_until(tracker, 0, 9);
+  CHECK(lag(tracker, replay_column, 70, 9) == 2);
+  CHECK(lag(tracker, replay_column, 90, 9.5) == 0.5);
+  tracker.sent({100}, 9.75); // 0.75 s after the last sample, which is read
+  CHECK(lag(tracker, replay_column, 100, 20) == 0.5);
+}
+
+TEST_CASE(
+    "lag columns: between two samples the date of sending is interpolated, a stuck position lags more") {
+  LagTracker tracker;
+  send_until(tracker, 1, 2);
+  CHECK(lag(tracker, replay_column, 5, 3) == 2); // before the first sample: as if that were done now
+  CHECK(lag(tracker, replay_column, 10, 4) == 3);
+  CHECK(lag(tracker, replay_column, 15, 5) == 3.5); // half way: sent at 1.5
+  CHECK(lag(tracker, replay_column, 15, 6) == 4.5); // it has not moved
+  CHECK(lag(tracker, replay_column, 9, 7) == 4.5);  // backwards: not believed
+}
+
+TEST_CASE("lag columns: once all is read, the next burst is not interpolated from before") {
+  LagTracker tracker;
+  send_until(tracker, 1, 1);
+  CHECK(lag(tracker, replay_column, 10, 1.5) == 0.5);
+  send_until(tracker, 100, 100);
+  CHECK(lag(tracker, replay_column, 500, 100.25) == 0.25); // not 50.6, half way between 1 and 100
+}
+
+TEST_CASE(
+    "lag columns: a full ring with overflow entries: the others go on, the stalled one is not forgotten") {
+  LagTracker tracker(true, 4); // holds three samples
+  send_until(tracker, 1, 8);
+  CHECK(lag(tracker, write_column, 80, 8) == 0);
+  CHECK(lag(tracker, replay_column, 5, 9) == 8); // its first sample, of 1 s, was put aside
+  send_until(tracker, 10, 12);
+  CHECK(lag(tracker, write_column, 120, 12.5) == 0.5);
+  CHECK(lag(tracker, replay_column, 5, 13) == 12);
+  // It has passed the one aside and goes on with the oldest that is left, of 10 s.
+  CHECK(lag(tracker, replay_column, 50, 14) == 13);
+  CHECK(lag(tracker, replay_column, 55, 15) == Approx(15 - (1 + 9 * 45 / 90.0)));
+  CHECK(lag(tracker, replay_column, 110, 16) == 5);
+}
+
+TEST_CASE("lag columns: a full ring without overflow entries: the newest sample is overwritten, all stall") {
+  LagTracker tracker(false, 4);
+  send_until(tracker, 1, 8);                     // 1 and 2 s stay, and the newest one
+  CHECK(lag(tracker, write_column, 75, 8) == 6); // that of 2 s
+  CHECK(lag(tracker, write_column, 80, 8) == 0);
+  send_until(tracker, 9, 12);
+  CHECK(lag(tracker, write_column, 120, 13) == 0);  // it stands where the sample is overwritten: not measured
+  CHECK(lag(tracker, replay_column, 20, 13) == 11); // of 2 s: the old ones are not lost
+  CHECK(lag(tracker, replay_column, 120, 14) == 2);
+  CHECK(lag(tracker, flush_column, 120, 14) == 2);
+  send_until(tracker, 15, 15);
+  CHECK(lag(tracker, write_column, 150, 15.5) == 0.5); // room again
+}
+
+TEST_CASE("lag columns: the ring of the server holds 8,191 samples, one a second") {
+  for (const bool overflow : {false, true}) {
+    LagTracker tracker(overflow);
+    send_until(tracker, 1, 8191);
+    CHECK(lag(tracker, write_column, 10, 8191) == 8190);
+    send_until(tracker, 8192, 9000);
+    CHECK(lag(tracker, flush_column, 1'000'000, 9001) == 1);
+    CHECK(lag(tracker, replay_column, 10, 9001) == 9000);
+    // What is there after the first one: with overflow entries the oldest of the last 8,191.
+    CHECK(lag(tracker, replay_column, overflow ? 8'100 : 81'919, 9002) == (overflow ? 8192 : 812));
+  }
+}
+
+TEST_CASE("lag columns: minor releases of November 2025 brought the overflow entries") {
+  CHECK(traits_of({18, 1}).lag_overflow_entries);
+  CHECK_FALSE(traits_of({18, 0}).lag_overflow_entries);
+  CHECK(traits_of({17, 7}).lag_overflow_entries);
+  CHECK_FALSE(traits_of({17, 6}).lag_overflow_entries);
+  CHECK(traits_of({13, 23}).lag_overflow_entries);
+  CHECK_FALSE(traits_of({12, 22}).lag_overflow_entries);
+  CHECK(traits_of({19, 0}).lag_overflow_entries);
 }
