@@ -14,7 +14,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-namespace replisim {
+namespace replisim::readers {
 
 namespace {
 
@@ -263,4 +263,4 @@ std::unique_ptr<ByteSource> bytes_of(std::string text) {
   return unpacked(std::make_unique<TextSource>(std::move(text)));
 }
 
-} // namespace replisim
+} // namespace replisim::readers

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace replisim {
+namespace replisim::readers {
 
 /// A stream of bytes. Errors do not throw: the stream ends, and failure() says why.
 class ByteSource {
@@ -32,4 +32,4 @@ std::unique_ptr<ByteSource> open_bytes(const std::filesystem::path& file);
 /// The bytes of a text in memory, unpacked in the same way.
 std::unique_ptr<ByteSource> bytes_of(std::string text);
 
-} // namespace replisim
+} // namespace replisim::readers

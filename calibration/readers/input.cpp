@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-namespace replisim {
+namespace replisim::readers {
 
 namespace {
 
@@ -239,4 +239,4 @@ void LineInput::report_file(std::string kind, std::string message) const {
   problems_->add({.file = file_, .line = 0, .kind = std::move(kind), .message = std::move(message)});
 }
 
-} // namespace replisim
+} // namespace replisim::readers

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace replisim {
+namespace replisim::readers {
 
 class LineInput {
 public:
@@ -81,4 +81,4 @@ private:
   std::string repaired_;
 };
 
-} // namespace replisim
+} // namespace replisim::readers

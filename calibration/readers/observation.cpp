@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace replisim {
+namespace replisim::readers {
 
 void Source::see(TimeUs at_us) {
   first_us = first_us ? std::min(*first_us, at_us) : at_us;
@@ -89,4 +89,4 @@ std::uint64_t Observation::event_count(std::string_view type) const {
   return count;
 }
 
-} // namespace replisim
+} // namespace replisim::readers

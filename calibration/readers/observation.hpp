@@ -15,7 +15,7 @@
 #include <variant>
 #include <vector>
 
-namespace replisim {
+namespace replisim::readers {
 
 /// Microseconds on some clock; which one, the source says.
 using TimeUs = std::int64_t;
@@ -156,4 +156,4 @@ private:
   std::map<std::pair<std::size_t, std::string>, std::uint64_t, std::less<>> event_counts_;
 };
 
-} // namespace replisim
+} // namespace replisim::readers

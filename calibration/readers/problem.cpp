@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace replisim {
+namespace replisim::readers {
 
 std::string ProblemGroup::to_string() const {
   const Problem& first = examples.front();
@@ -42,4 +42,4 @@ std::uint64_t Problems::count_of(std::string_view kind) const {
   return count;
 }
 
-} // namespace replisim
+} // namespace replisim::readers

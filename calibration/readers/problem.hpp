@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace replisim {
+namespace replisim::readers {
 
 /// One thing that could not be read as it stands.
 struct Problem {
@@ -48,4 +48,4 @@ private:
   std::vector<ProblemGroup> groups_;
 };
 
-} // namespace replisim
+} // namespace replisim::readers

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-namespace replisim {
+namespace replisim::readers {
 
 namespace fs = std::filesystem;
 
@@ -150,4 +150,4 @@ ReadResult read_paths(const std::vector<fs::path>& paths, const ReadOptions& opt
   return result;
 }
 
-} // namespace replisim
+} // namespace replisim::readers

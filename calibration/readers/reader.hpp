@@ -1,4 +1,5 @@
-// A reader turns one kind of file into observations. To add one: derive from Reader, and name it in
+// A reader turns one kind of file into observations. To add one: derive from Reader (in the namespace
+// replisim::readers, where names such as Source and Event are these), and name it in
 // registry.cpp. Which reader gets a file is decided by the file's content.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace replisim {
+namespace replisim::readers {
 
 /// What the user says about files, for readers that cannot find it out.
 struct ReadOptions {
@@ -92,4 +93,4 @@ ReadResult read_paths(const std::vector<std::filesystem::path>& paths, const Rea
 /// Reads one open input with the reader it asks for; part of read_paths(), for texts in memory.
 void read_input(LineInput& input, const ReadOptions& options, Observation& observation, Problems& problems);
 
-} // namespace replisim
+} // namespace replisim::readers

@@ -2,7 +2,7 @@
 #include "calibration/readers/reader.hpp"
 #include "calibration/readers/timeline.hpp"
 
-namespace replisim {
+namespace replisim::readers {
 
 const std::vector<std::unique_ptr<Reader>>& all_readers() {
   static const std::vector<std::unique_ptr<Reader>> readers = [] {
@@ -13,4 +13,4 @@ const std::vector<std::unique_ptr<Reader>>& all_readers() {
   return readers;
 }
 
-} // namespace replisim
+} // namespace replisim::readers

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-namespace replisim {
+namespace replisim::readers {
 
 namespace {
 
@@ -147,4 +147,4 @@ public:
 
 std::unique_ptr<Reader> make_timeline_reader() { return std::make_unique<TimelineReader>(); }
 
-} // namespace replisim
+} // namespace replisim::readers

@@ -6,8 +6,8 @@
 
 #include <memory>
 
-namespace replisim {
+namespace replisim::readers {
 
 std::unique_ptr<Reader> make_timeline_reader();
 
-} // namespace replisim
+} // namespace replisim::readers

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace replisim {
+namespace replisim::readers {
 
 namespace {
 
@@ -70,4 +70,4 @@ std::string make_clean_utf8(std::string_view text) {
   return clean;
 }
 
-} // namespace replisim
+} // namespace replisim::readers

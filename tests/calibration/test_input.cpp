@@ -11,7 +11,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-using namespace replisim;
+using namespace replisim::readers;
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-using namespace replisim;
+using namespace replisim::readers;
 namespace fs = std::filesystem;
 
 namespace {
