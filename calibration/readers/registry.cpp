@@ -1,0 +1,16 @@
+// The list of readers: one line each.
+#include "calibration/readers/reader.hpp"
+#include "calibration/readers/timeline.hpp"
+
+namespace replisim::readers {
+
+const std::vector<std::unique_ptr<Reader>>& all_readers() {
+  static const std::vector<std::unique_ptr<Reader>> readers = [] {
+    std::vector<std::unique_ptr<Reader>> list;
+    list.push_back(make_timeline_reader());
+    return list;
+  }();
+  return readers;
+}
+
+} // namespace replisim::readers
