@@ -19,6 +19,7 @@ struct VersionTraits {
   bool drops_aborted_at_eviction = false;     ///< PG18: CLOG looked up before an eviction
   bool eviction_uses_heap = false;            ///< PG17: pairing heap; before: scan of all (sub)xacts
   bool skips_empty_transactions = false;      ///< PG15
+  bool full_identity_uses_index = false;      ///< PG16: REPLICA IDENTITY FULL finds rows by any usable index
 };
 
 inline constexpr int first_supported_major = 10;
