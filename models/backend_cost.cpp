@@ -4,13 +4,15 @@ namespace replisim {
 
 double backend_row_seconds(const CostParameters& costs, const Table& table, Operation operation) {
   const double index_entries = table.secondary_indexes * costs.backend_index_entry_s;
+  const double triggers = fires_on_origin(table.triggers_enabled) ? table.triggers * table.trigger_cost_s : 0;
+  const int checks = fires_on_origin(table.foreign_keys_enabled) ? table.foreign_keys : 0;
   switch (operation) {
   case Operation::Insert:
-    return costs.backend_insert_row_s + index_entries;
+    return costs.backend_insert_row_s + index_entries + triggers + checks * costs.foreign_key_check_s;
   case Operation::Update:
-    return costs.backend_update_row_s + index_entries;
+    return costs.backend_update_row_s + index_entries + triggers;
   case Operation::Delete:
-    return costs.backend_delete_row_s;
+    return costs.backend_delete_row_s + triggers;
   }
   return 0;
 }

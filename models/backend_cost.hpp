@@ -6,7 +6,8 @@
 
 namespace replisim {
 
-/// CPU seconds (reference core) of one row, WAL insertion and index entries included.
+/// CPU seconds (reference core) of one row, WAL insertion, index entries, triggers and
+/// foreign keys included (those of an UPDATE refer to what they did before).
 double backend_row_seconds(const CostParameters& costs, const Table& table, Operation operation);
 
 } // namespace replisim

@@ -36,6 +36,10 @@ constexpr std::array rows = {
                   "flush: single-row transactions against rows of one transaction, difference."},
     CostParameter{"backend.index_entry", &C::backend_index_entry_s, per_entry, 0, 20 * us,
                   "One entry in a secondary index: the same INSERT with one more index, difference by rows."},
+    CostParameter{
+        "backend.foreign_key_check", &C::foreign_key_check_s, "s per check", 0, 100 * us,
+        "Checking one foreign key of one row, its lock on the referenced row included: the same INSERT "
+        "with and without the constraint, difference by rows."},
 
     CostParameter{"walsender.wal_read_byte", &C::wal_read_byte_s, per_byte, 0.1 * ns, 20 * ns,
                   "Reading and checking one byte of WAL: CPU of a walsender over WAL of another database, "
@@ -96,10 +100,21 @@ constexpr std::array rows = {
                   "Taking one message from the ring: CPU of a parallel apply worker, applying taken off."},
     CostParameter{"apply.insert_row", &C::apply_insert_row_s, per_row, 1 * us, 60 * us,
                   "Applying one INSERT, primary key included: CPU of an apply worker by rows."},
-    CostParameter{"apply.update_row", &C::apply_update_row_s, per_row, 1 * us, 80 * us,
-                  "Finding a row by its key and applying one UPDATE: CPU of an apply worker by rows."},
     CostParameter{"apply.delete_row", &C::apply_delete_row_s, per_row, 1 * us, 60 * us,
                   "Finding a row by its key and applying one DELETE: CPU of an apply worker by rows."},
+    CostParameter{
+        "apply.row_overhead", &C::apply_row_overhead_s, per_row, 0, 30 * us,
+        "The part of applying that every operation shares (executor state, snapshot, relation map, "
+        "slot filling): a profiler's time of an apply worker outside the table access calls, by rows."},
+    CostParameter{
+        "apply.update_extra", &C::apply_update_extra_s, per_row, 0, 60 * us,
+        "What an UPDATE does beyond deleting one version and inserting another (its own lock record, a "
+        "second page, older versions of the key in the index): CPU of an apply worker by rows, less an "
+        "INSERT, less a DELETE, plus the overhead that both contain."},
+    CostParameter{
+        "apply.scan_row", &C::apply_scan_row_s, per_row, 0, 5 * us,
+        "Fetching one row of a sequential scan and comparing it: CPU of an apply worker over REPLICA "
+        "IDENTITY FULL without a usable index, by rows passed."},
     CostParameter{
         "apply.index_entry", &C::apply_index_entry_s, per_entry, 0, 20 * us,
         "One entry in a secondary index of the subscriber: the same with one more index, difference by "

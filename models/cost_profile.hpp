@@ -20,6 +20,7 @@ struct CostParameters {
   double backend_delete_row_s = 0;
   double backend_transaction_s = 0; ///< begin, commit and client handling of one transaction, flush excluded
   double backend_index_entry_s = 0; ///< each secondary index entry of an insert or update
+  double foreign_key_check_s = 0;   ///< looking up and locking the referenced row; on any server
 
   // Walsender: reading WAL and decoding.
   double wal_read_byte_s = 0;   ///< read and CRC, per WAL byte (all records, all databases)
@@ -47,10 +48,12 @@ struct CostParameters {
   // Applying a row (leader or parallel apply worker), one primary-key index included.
   double ring_read_change_s = 0; ///< parallel worker: take one message from the ring
   double apply_insert_row_s = 0;
-  double apply_update_row_s = 0;
   double apply_delete_row_s = 0;
-  double apply_index_entry_s = 0; ///< each secondary index entry
-  double apply_transaction_s = 0; ///< begin and local commit of one transaction
+  double apply_row_overhead_s = 0; ///< part of both: executor state, snapshot, relation map, filling the slot
+  double apply_update_extra_s = 0; ///< an update beyond deleting one version and inserting another
+  double apply_scan_row_s = 0;     ///< one row passed by in a scan for REPLICA IDENTITY FULL
+  double apply_index_entry_s = 0;  ///< each secondary index entry
+  double apply_transaction_s = 0;  ///< begin and local commit of one transaction
 
   // Process and file-system latencies that do not scale with CPU speed.
   double wakeup_latency_s = 0; ///< from a latch or socket event until the sleeper runs

@@ -1,6 +1,5 @@
 #include "models/flow_shape.hpp"
 
-#include "models/apply_cost.hpp"
 #include "models/backend_cost.hpp"
 #include "models/protocol.hpp"
 #include "models/wal_volume.hpp"
@@ -64,8 +63,7 @@ DeliveredShape delivered_shape(const FlowLoad& flow, const std::map<std::string,
                     sent * (costs.send_change_s + columns_sent(table, step.operation) * costs.send_column_s +
                             body * costs.send_byte_s);
     shape.receive_s += sent * (costs.receive_change_s + body * costs.receive_byte_s);
-    const ChangeRun row{{}, &table, &step, {1, 1}, 0};
-    shape.apply_s += sent * apply_seconds(costs, {row});
+    shape.sent.push_back(sent);
   }
   if (shape.rows == 0 and skips_empty)
     return shape;
@@ -73,8 +71,20 @@ DeliveredShape delivered_shape(const FlowLoad& flow, const std::map<std::string,
   shape.bytes += static_cast<double>(2 * protocol::frame_bytes + protocol::begin_body_bytes +
                                      protocol::commit_body_bytes);
   shape.receive_s += 2 * costs.receive_change_s;
-  shape.apply_s += shape.rows > 0 ? costs.apply_transaction_s : 0;
   return shape;
+}
+
+ApplyTime apply_time(const FlowLoad& flow, const std::map<std::string, Table>& tables,
+                     const DeliveredShape& shape, const ApplyCost& cost) {
+  ApplyTime time;
+  if (shape.rows == 0)
+    return time;
+  time.cpu_s = cost.costs().apply_transaction_s;
+  for (std::size_t i = 0; i < flow.transaction.size(); ++i) {
+    const StatementStep& step = flow.transaction[i];
+    time += shape.sent[i] * cost.row(tables.at(step.table), step.operation, RowOrder::Random);
+  }
+  return time;
 }
 
 double page_image_bytes(const Table& table, double before, double more) {

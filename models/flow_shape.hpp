@@ -1,11 +1,13 @@
 // One small transaction of a flow, in sizes and costs: computed once, multiplied by how many there are.
 #pragma once
 
+#include "models/apply_cost.hpp"
 #include "models/cost_profile.hpp"
 #include "models/workload.hpp"
 
 #include <functional>
 #include <map>
+#include <vector>
 
 namespace replisim {
 
@@ -30,14 +32,18 @@ FlowShape flow_shape(const FlowLoad& flow, const std::map<std::string, Table>& t
 
 /// The same transaction on the way to one subscriber.
 struct DeliveredShape {
-  double rows = 0;      ///< sent
-  double filtered = 0;  ///< decoded and not sent
-  double bytes = 0;     ///< on the wire, Begin and Commit included; 0 when nothing is sent
-  double messages = 0;  ///< Begin and Commit included
-  double send_s = 0;    ///< walsender: replay, filters and output
-  double receive_s = 0; ///< leader: receiving
-  double apply_s = 0;   ///< leader: applying, commit included
+  double rows = 0;          ///< sent
+  double filtered = 0;      ///< decoded and not sent
+  double bytes = 0;         ///< on the wire, Begin and Commit included; 0 when nothing is sent
+  double messages = 0;      ///< Begin and Commit included
+  double send_s = 0;        ///< walsender: replay, filters and output
+  double receive_s = 0;     ///< leader: receiving
+  std::vector<double> sent; ///< rows of each statement of the transaction
 };
+/// Applying such a transaction, its commit included; nothing when nothing was sent.
+ApplyTime apply_time(const FlowLoad& flow, const std::map<std::string, Table>& tables,
+                     const DeliveredShape& shape, const ApplyCost& cost);
+
 /// `skips_empty`: the server sends nothing for a transaction without published rows (PG15).
 DeliveredShape delivered_shape(const FlowLoad& flow, const std::map<std::string, Table>& tables,
                                const CostParameters& costs, const PublishingOf& publishing, bool skips_empty);

@@ -33,6 +33,12 @@ enum class Operation { Insert, Update, Delete };
 
 std::string_view to_string(Operation operation);
 
+/// ALTER TABLE ... ENABLE [REPLICA | ALWAYS] TRIGGER: for whom a trigger fires. Apply workers run with
+/// session_replication_role = replica, clients with origin.
+enum class TriggerEnabled { Origin, Replica, Always };
+constexpr bool fires_on_origin(TriggerEnabled enabled) { return enabled != TriggerEnabled::Replica; }
+constexpr bool fires_on_replica(TriggerEnabled enabled) { return enabled != TriggerEnabled::Origin; }
+
 /// What the values of a column look like, as far as sizes need it.
 struct ColumnValue {
   enum class Kind {
@@ -57,7 +63,12 @@ struct Table {
   std::vector<int> primary_key; ///< column positions; empty: no key
   int secondary_indexes = 0;    ///< btree indexes besides the primary key
   ReplicaIdentity replica_identity = ReplicaIdentity::Default;
-  Rows initial_rows = 0; ///< rows present on both sides before the run
+  Rows initial_rows = 0;     ///< rows present on both sides before the run
+  int triggers = 0;          ///< row triggers, each fired by every INSERT, UPDATE and DELETE
+  double trigger_cost_s = 0; ///< CPU of one call, reference core
+  TriggerEnabled triggers_enabled = TriggerEnabled::Origin;
+  int foreign_keys = 0; ///< constraints of this table that refer to others
+  TriggerEnabled foreign_keys_enabled = TriggerEnabled::Origin;
 };
 
 /// A contiguous run of rows that one statement touches in one table. Row numbers are 1-based and

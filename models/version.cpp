@@ -24,6 +24,8 @@ constexpr std::array trait_rows = {
     TraitRow{&VersionTraits::skips_empty_transactions, 15},
     // applyparallelworker.c; protocol version 4 (logicalproto.h)
     TraitRow{&VersionTraits::parallel_apply_available, 16},
+    // replication/logical/relation.c: FindUsableIndexForReplicaIdentityFull
+    TraitRow{&VersionTraits::full_identity_uses_index, 16},
     // reorderbuffer.c: transactions are kept in a pairing heap ordered by size
     TraitRow{&VersionTraits::eviction_uses_heap, 17},
     // subscriptioncmds.c: parse_subscription_options starts from parallel

@@ -22,6 +22,7 @@ struct VersionTraits {
   /// PG14: a walsender that replays changes it does not send still answers its client now and then.
   bool keepalives_in_replay = false;
   bool lag_overflow_entries = false; ///< PG18.1, 17.7, ...: a stalled lag column does not stall the others
+  bool full_identity_uses_index = false;      ///< PG16: REPLICA IDENTITY FULL finds rows by any usable index
 };
 
 inline constexpr int first_supported_major = 10;

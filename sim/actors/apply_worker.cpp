@@ -1,6 +1,6 @@
 #include "sim/actors/apply_worker.hpp"
 
-#include "models/apply_cost.hpp"
+#include "sim/actors/apply_work.hpp"
 #include "sim/actors/wal_writer.hpp"
 
 #include <algorithm>
@@ -111,7 +111,7 @@ void ApplyWorker::apply(engine::Process& process, const Part& part, const RowCha
   auto& delivery = record_.deliveries[batch.top];
   lock(process, delivery);
   const auto runs = part_of(batch.runs, part.first_message, part.messages);
-  process.cpu(receive_seconds(part, batch) + apply_seconds(*params_.costs, runs));
+  spend(process, receive_seconds(part, batch), params_.price->rows(runs));
   if (not in_.await_sent(process, part))
     return;
   delivery.applied += part.messages;
@@ -252,7 +252,8 @@ void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const S
   auto& delivery = record_.deliveries[batch.top];
   const double begun_s = process.now();
   const double transactions = static_cast<double>(batch.flow.transactions);
-  process.cpu(part.share * transactions * (batch.shape.receive_s + batch.shape.apply_s));
+  const double count = part.share * transactions;
+  spend(process, count * batch.shape.receive_s, count * flow_time(batch));
   if (not in_.await_sent(process, part))
     return;
   flow_clock_.work(begun_s, process.now());
@@ -265,6 +266,16 @@ void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const S
     note_commit(batch.end);
   }
   in_.release(part);
+}
+
+/// Applying one transaction of a flow.
+const ApplyTime& ApplyWorker::flow_time(const SmallTransactions& batch) {
+  const FlowLoad* flow = batch.flow.flow;
+  const auto known = flow_times_.find(flow);
+  if (known != flow_times_.end())
+    return known->second;
+  return flow_times_.emplace(flow, apply_time(*flow, *params_.tables, batch.shape, *params_.price))
+      .first->second;
 }
 
 void ApplyWorker::commit_in_worker(engine::Process& process, const CommitTransaction& commit, int worker) {
@@ -288,8 +299,8 @@ void ApplyWorker::apply_file(engine::Process& process, Xid top, const Streamed& 
     lock(process, delivery);
   for (Rows done = 0; done < rows; done += params_.batch_rows) {
     const Rows count = std::min(params_.batch_rows, rows - done);
-    process.cpu(static_cast<double>(count) * params_.costs->file_read_change_s +
-                apply_seconds(*params_.costs, part_of(streamed.file, done, count)));
+    spend(process, static_cast<double>(count) * params_.costs->file_read_change_s,
+          params_.price->rows(part_of(streamed.file, done, count)));
     delivery.applied += count;
   }
 }

@@ -21,6 +21,8 @@ class ApplyWorker {
 public:
   struct Params {
     const CostParameters* costs = nullptr;
+    const ApplyCost* price = nullptr;
+    const std::map<std::string, Table>* tables = nullptr;
     Streaming streaming = Streaming::Off;
     Rows batch_rows = 1; ///< rows per step when a file is applied
     int parallel_workers = 0;
@@ -55,6 +57,7 @@ private:
   void apply_file(engine::Process& process, Xid top, const Streamed& streamed);
   void abort(engine::Process& process, const AbortSubtransaction& abort);
   void apply_flow(engine::Process& process, const Part& part, const SmallTransactions& batch);
+  const ApplyTime& flow_time(const SmallTransactions& batch);
   void note_commit(Lsn end);
   Streamed& first_chunk(engine::Process& process, Xid top);
   double receive_seconds(const Part& part, const RowChanges& batch) const;
@@ -70,6 +73,7 @@ private:
   SubscriptionRecord& record_;
   std::function<void()> committed_;
   FlowClock flow_clock_;
+  std::map<const FlowLoad*, ApplyTime> flow_times_; ///< looked up, never iterated over
   Lsn applied_;   ///< end of the last commit applied: the replication origin's progress
   Lsn unflushed_; ///< last commit applied and not yet flushed
   bool flush_pending_ = false;

@@ -1,8 +1,8 @@
 #include "sim/actors/pipeline.hpp"
 
-#include "models/apply_cost.hpp"
 #include "models/backend_cost.hpp"
 #include "models/base/check.hpp"
+#include "sim/scenario/subscriber_memory.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -247,7 +247,10 @@ void Pipeline::add_subscription(const Subscription& subscription) {
   auto& record = log_.subscriptions.at(subscription.name);
   const Settings& settings = subscriber.settings;
   ApplyWorker::Params applying;
+  side.price = std::make_unique<ApplyCost>(apply_cost_of(scenario_, subscription, costs_));
   applying.costs = &costs_;
+  applying.price = side.price.get();
+  applying.tables = &scenario_.tables;
   applying.streaming = subscription.streaming;
   applying.batch_rows = resolution_.batch_rows;
   applying.flush_delay_s = settings.number("wal_writer_delay");
@@ -260,7 +263,7 @@ void Pipeline::add_subscription(const Subscription& subscription) {
   for (int i = 0; i < applying.parallel_workers; ++i) {
     const std::string name =
         subscriber.name + " parallel apply worker " + subscription.name + " " + std::to_string(i + 1);
-    side.workers.push_back(std::make_unique<ParallelApplyWorker>(world_, name, costs_, record));
+    side.workers.push_back(std::make_unique<ParallelApplyWorker>(world_, name, *side.price, record));
     spawn(subscriber.name, "parallel_apply_worker", name, subscriber.host,
           [worker = side.workers.back().get()](engine::Process& process) { worker->run(process); });
   }

@@ -51,6 +51,7 @@ struct SlotSide {
   std::unique_ptr<ReplicationConnection> connection;
   std::unique_ptr<Decoder> decoder;
   std::unique_ptr<Walsender> walsender;
+  std::unique_ptr<ApplyCost> price; ///< of a subscription
   std::vector<std::unique_ptr<ParallelApplyWorker>> workers;
   std::unique_ptr<ApplyWorker> leader;      ///< of a subscription
   std::unique_ptr<ConsumerClient> consumer; ///< of a consumer

@@ -21,7 +21,7 @@ double seconds_through_all_stages(const CostParameters& costs, const Table& tabl
   const ChangeRun run{{}, &table, &step, {1, 1}, 0};
   return std::max(costs.backend_insert_row_s, costs.backend_update_row_s) + costs.decode_change_s +
          costs.spill_change_s + costs.restore_change_s + costs.send_change_s + costs.receive_change_s +
-         apply_seconds(costs, {run});
+         ApplyCost(costs).rows({run}).cpu_s;
 }
 } // namespace
 

@@ -120,6 +120,12 @@ ReplicaIdentity identity_of(const std::string& word) {
   return word == "nothing" ? ReplicaIdentity::Nothing : ReplicaIdentity::Default;
 }
 
+TriggerEnabled enabled_of(const std::string& word) {
+  if (word == "always")
+    return TriggerEnabled::Always;
+  return word == "replica" ? TriggerEnabled::Replica : TriggerEnabled::Origin;
+}
+
 /// What the subscriber's version chooses when nothing is said, as far as the publisher can follow.
 Streaming default_streaming(const Scenario& scenario, const Subscription& subscription) {
   const auto subscriber = scenario.servers.find(subscription.server);
@@ -199,6 +205,11 @@ void build_tables(Building& building) {
     table.secondary_indexes = static_cast<int>(fields.integer("secondary_indexes"));
     table.replica_identity = identity_of(fields.text("replica_identity"));
     table.initial_rows = fields.integer("rows");
+    table.triggers = static_cast<int>(fields.integer("triggers"));
+    table.trigger_cost_s = fields.number("trigger_cost");
+    table.triggers_enabled = enabled_of(fields.text("triggers_enabled"));
+    table.foreign_keys = static_cast<int>(fields.integer("foreign_keys"));
+    table.foreign_keys_enabled = enabled_of(fields.text("foreign_keys_enabled"));
     const bool all_read = build_columns(table, fields, path, building.problems);
     if (not table.columns.empty())
       build_primary_key(table, fields, path, building.problems);

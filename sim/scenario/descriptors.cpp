@@ -117,25 +117,30 @@ void add_hosts(Objects& out) {
   }
   out.push_back(machine);
   out.push_back(host);
-  out.push_back({"disk",
-                 "",
-                 {Field("name", T::Text, "the name servers and reports call it by").otherwise("data"),
-                  Field("fsync_latency", T::Duration,
-                        "one flush of an almost empty write queue; pg_test_fsync measures it")
-                      .needed()
-                      .between(0, 10),
-                  Field("write_bandwidth", T::ByteRate, "sustained sequential writes")
-                      .needed()
-                      .between(64 * kilobyte, terabyte),
-                  Field("read_bandwidth", T::ByteRate, "sustained sequential reads")
-                      .needed()
-                      .between(64 * kilobyte, terabyte),
-                  Field("capacity", T::Size, "size of the file system on it; 0 never fills")
-                      .between(0, 1024 * terabyte)
-                      .otherwise("0"),
-                  Field("used", T::Size, "what other files take of it when the run begins")
-                      .between(0, 1024 * terabyte)
-                      .otherwise("0")}});
+  out.push_back(
+      {"disk",
+       "",
+       {Field("name", T::Text, "the name servers and reports call it by").otherwise("data"),
+        Field("fsync_latency", T::Duration,
+              "one flush of an almost empty write queue; pg_test_fsync measures it")
+            .needed()
+            .between(0, 10),
+        Field("write_bandwidth", T::ByteRate, "sustained sequential writes")
+            .needed()
+            .between(64 * kilobyte, terabyte),
+        Field("read_bandwidth", T::ByteRate, "sustained sequential reads")
+            .needed()
+            .between(64 * kilobyte, terabyte),
+        Field("read_latency", T::Duration,
+              "one page picked at random, nothing else under way; the default is a guess for an SSD")
+            .between(0, 10)
+            .otherwise("0.1ms"),
+        Field("capacity", T::Size, "size of the file system on it; 0 never fills")
+            .between(0, 1024 * terabyte)
+            .otherwise("0"),
+        Field("used", T::Size, "what other files take of it when the run begins")
+            .between(0, 1024 * terabyte)
+            .otherwise("0")}});
 }
 
 void add_servers(Objects& out) {
@@ -185,7 +190,26 @@ void add_tables(Objects& out) {
             .mirrors("ALTER TABLE ... REPLICA IDENTITY"),
         Field("secondary_indexes", T::Integer, "btree indexes besides the primary key")
             .between(0, 64)
-            .otherwise("0")}});
+            .otherwise("0"),
+        Field("triggers", T::Integer, "row triggers, each fired by every INSERT, UPDATE and DELETE")
+            .between(0, 64)
+            .otherwise("0"),
+        Field("trigger_cost", T::Duration, "CPU time of one trigger call; the default is a guess")
+            .between(0, 1)
+            .otherwise("10us"),
+        Field("triggers_enabled", T::Choice,
+              "for whom triggers fire: origin for clients, replica for apply workers, always for both")
+            .one_of({"origin", "replica", "always"})
+            .otherwise("origin")
+            .mirrors("ALTER TABLE ... ENABLE [REPLICA | ALWAYS] TRIGGER"),
+        Field("foreign_keys", T::Integer, "constraints of the table that refer to others")
+            .between(0, 64)
+            .otherwise("0"),
+        Field("foreign_keys_enabled", T::Choice,
+              "for whom they are checked: they are triggers, which apply workers skip unless told otherwise")
+            .one_of({"origin", "replica", "always"})
+            .otherwise("origin")
+            .mirrors("ALTER TABLE ... ENABLE [REPLICA | ALWAYS] TRIGGER")}});
   out.push_back(
       {"column",
        "type",

@@ -154,7 +154,7 @@ Machine machine_from(const Fields& fields) {
       const Fields disk(item, object_of("disk"));
       machine.disks.push_back({disk.text("name"), disk.number("fsync_latency"),
                                disk.number("write_bandwidth"), disk.number("read_bandwidth"),
-                               disk.integer("capacity"), disk.integer("used")});
+                               disk.integer("capacity"), disk.integer("used"), disk.number("read_latency")});
     }
   }
   return machine;

@@ -270,7 +270,7 @@ TEST_CASE("arguments: what is refused") {
   request.fixed["apply.insert_row"] = 1;
   CHECK(error_of([&] { check_request(request); }) ==
         "'apply.insert_row' is both fitted and fixed; choose --parameter or --fix");
-  request.parameters.push_back(parse_together("apply.delete_row,apply.update_row=1"));
+  request.parameters.push_back(parse_together("apply.delete_row,apply.update_extra=1"));
   request.fixed.clear();
   CHECK(error_of([&] { check_request(request); }) ==
         "'apply.delete_row' is fitted twice; name it in one --parameter or --together");
