@@ -57,7 +57,8 @@ struct Table {
   std::vector<int> primary_key; ///< column positions; empty: no key
   int secondary_indexes = 0;    ///< btree indexes besides the primary key
   ReplicaIdentity replica_identity = ReplicaIdentity::Default;
-  Rows initial_rows = 0; ///< rows present on both sides before the run
+  Rows initial_rows = 0;   ///< rows present on both sides before the run
+  std::int64_t copies = 1; ///< stands for so many tables alike, over which rows are spread evenly
 };
 
 /// A contiguous run of rows that one statement touches in one table. Row numbers are 1-based and

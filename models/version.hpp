@@ -10,6 +10,14 @@ struct Version {
   int minor = 0;
 };
 
+/// What a catalog-changing commit hands to the transactions that are open at that moment
+/// (snapbuild.c: SnapBuildDistributeSnapshotAndInval).
+enum class InvalidationDistribution {
+  SnapshotOnly,  ///< a snapshot; caches stay stale, and rows may get lost
+  Redistributed, ///< its messages too, those it received itself included: they multiply
+  OwnMessages    ///< its own messages, kept apart from the receiver's
+};
+
 /// The behaviours that depend on the version. One row per version range in version.cpp, with the
 /// source of each entry; actors and models ask this table and never compare version numbers.
 struct VersionTraits {
@@ -19,6 +27,11 @@ struct VersionTraits {
   bool drops_aborted_at_eviction = false;     ///< PG18: CLOG looked up before an eviction
   bool eviction_uses_heap = false;            ///< PG17: pairing heap; before: scan of all (sub)xacts
   bool skips_empty_transactions = false;      ///< PG15
+  bool queues_invalidations = false;      ///< PG14: messages are WAL of each command; before: of the commit
+  bool namespace_invalidates_all = false; ///< PG16: a new schema discards the relation-sync cache
+  bool membership_invalidates_members = false; ///< PG18: DDL on a publication discards its members only
+  InvalidationDistribution distribution = InvalidationDistribution::SnapshotOnly;
+  int snapshot_struct_bytes = 120; ///< sizeof(SnapshotData); 104 from PG18 on
 };
 
 inline constexpr int first_supported_major = 10;

@@ -199,6 +199,7 @@ void build_tables(Building& building) {
     table.secondary_indexes = static_cast<int>(fields.integer("secondary_indexes"));
     table.replica_identity = identity_of(fields.text("replica_identity"));
     table.initial_rows = fields.integer("rows");
+    table.copies = fields.integer("copies");
     const bool all_read = build_columns(table, fields, path, building.problems);
     if (not table.columns.empty())
       build_primary_key(table, fields, path, building.problems);
@@ -225,6 +226,13 @@ void build_replication(Building& building) {
   }
   for (const auto& [name, path, fields] : named_entries(building.root, "consumers"))
     scenario.consumers[name] = consumer_from(name, fields);
+  for (const auto& [name, path, fields] : named_entries(building.root, "decode"))
+    scenario.decode[name] = {name,
+                             fields.text("publication"),
+                             fields.text("function") != "get",
+                             fields.given("at") == nullptr ? -1 : fields.number("at"),
+                             fields.number("every"),
+                             fields.integer("times")};
 }
 
 } // namespace replisim

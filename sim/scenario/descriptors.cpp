@@ -1,6 +1,7 @@
 #include "sim/scenario/descriptors.hpp"
 
 #include "models/base/check.hpp"
+#include "models/ddl.hpp"
 
 #include <algorithm>
 
@@ -61,6 +62,8 @@ ObjectDescriptor scenario_root() {
        Field("subscriptions", T::ObjectMap, "the subscriptions of other servers to it").of("subscription"),
        Field("consumers", T::ObjectMap, "who else receives it: clients that read a slot of their own")
            .of("consumer"),
+       Field("decode", T::ObjectMap, "sessions on publishers that decode a slot of their own through SQL")
+           .of("decode"),
        Field("workload", T::ObjectMap, "what runs on publishers, by name").of("load").needed(),
        Field("background", T::ObjectMap, "steady load beside the pipeline, by name").of("background"),
        Field("sessions", T::Reserved,
@@ -185,7 +188,13 @@ void add_tables(Objects& out) {
             .mirrors("ALTER TABLE ... REPLICA IDENTITY"),
         Field("secondary_indexes", T::Integer, "btree indexes besides the primary key")
             .between(0, 64)
-            .otherwise("0")}});
+            .otherwise("0"),
+        Field("copies", T::Integer,
+              "stands for so many tables alike; rows of a statement, and statements that change the catalog, "
+              "go "
+              "over them in turn")
+            .between(1, 1e7)
+            .otherwise("1")}});
   out.push_back(
       {"column",
        "type",
@@ -271,6 +280,30 @@ void add_consumers(Objects& out) {
             .between(1e-3, longest_s)}});
 }
 
+void add_decode(Objects& out) {
+  out.push_back(
+      {"decode",
+       "",
+       {Field("publication", T::Name, "the publication it decodes").named_in("publications").needed(),
+        Field("function", T::Choice,
+              "pg_logical_slot_peek_binary_changes(), or the get variant, which moves the slot on")
+            .one_of({"peek", "get"})
+            .otherwise("peek"),
+        Field("at", T::Duration, "when it is called first; left out, when the whole workload is over")
+            .between(0, longest_s),
+        Field("every", T::Duration, "from one call to the next; left out, one follows the other at once")
+            .between(1e-3, longest_s),
+        Field("times", T::Integer, "number of calls").between(1, most_runs).otherwise("1")}});
+}
+
+/// The kinds of statements that change the catalog, by name.
+std::vector<std::string_view> ddl_names() {
+  std::vector<std::string_view> out;
+  for (const DdlFacts& row : ddl_facts())
+    out.push_back(row.name);
+  return out;
+}
+
 void add_workload(Objects& out) {
   out.push_back(
       {"load",
@@ -290,6 +323,9 @@ void add_workload(Objects& out) {
         Field("ends", T::Choice, "how the transaction ends")
             .one_of({"commit", "rollback"})
             .otherwise("commit"),
+        Field("sessions", T::Integer, "so many clients run it at the same time, step by step")
+            .between(1, 1e5)
+            .otherwise("1"),
         Field("rate", T::EventRate, "how often a transaction begins").between(1e-4, 1e7),
         Field("arrivals", T::Choice, "whether they begin at equal distances or at random")
             .one_of({"fixed", "poisson"})
@@ -300,8 +336,16 @@ void add_workload(Objects& out) {
         Field("curve", T::ObjectList, "factors on `rate`, in order of time").of("curve_point"),
         Field("curve_period", T::Duration, "the curve starts again after it; left out, the last factor stays")
             .between(1e-3, longest_s),
-        Field("other_wal", T::ByteRate, "WAL that other databases of the server write")
-            .between(1, terabyte)}});
+        Field("other_wal", T::ByteRate, "WAL that other databases of the server write").between(1, terabyte),
+        Field("ddl", T::Choice, "a statement that changes the catalog, each run in a transaction of its own")
+            .one_of(ddl_names()),
+        Field("table", T::Name, "the table it names; left out, one that nobody decodes").named_in("tables"),
+        Field("publication", T::Name, "the publication it changes").named_in("publications"),
+        Field("relations", T::Integer, "relations that one statement goes over, as GRANT ON ALL TABLES does")
+            .between(1, 1e7)
+            .otherwise("1"),
+        Field("open", T::Duration, "from the statement to its commit").between(0, longest_s).otherwise("0s"),
+        Field("other_database", T::Flag, "it runs in another database of the server").otherwise("off")}});
   out.push_back(
       {"curve_point",
        "",
@@ -421,6 +465,7 @@ Objects build_objects() {
   add_tables(out);
   add_replication(out);
   add_consumers(out);
+  add_decode(out);
   add_workload(out);
   add_steps(out);
   add_run(out);
