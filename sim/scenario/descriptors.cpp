@@ -1,7 +1,7 @@
 #include "sim/scenario/descriptors.hpp"
 
 #include "models/base/check.hpp"
-#include "models/ddl.hpp"
+#include "sim/scenario/descriptor_field.hpp"
 
 #include <algorithm>
 
@@ -11,29 +11,6 @@ namespace {
 
 using T = FieldType;
 using Objects = std::vector<ObjectDescriptor>;
-
-/// A descriptor, written as a chain.
-struct Field : FieldDescriptor {
-  Field(std::string_view its_name, FieldType its_type, std::string_view its_sentence) {
-    name = its_name;
-    type = its_type;
-    sentence = its_sentence;
-  }
-  Field& of(std::string_view object_name) { return set(object, object_name); }
-  Field& named_in(std::string_view map) { return set(refers_to, map); }
-  Field& needed() { return set(required, true); }
-  Field& otherwise(std::string_view text) { return set(default_value, text); }
-  Field& mirrors(std::string_view setting) { return set(guc, setting); }
-  Field& one_of(std::vector<std::string_view> words) { return set(allowed, std::move(words)); }
-  Field& between(double low, double high) { return set(minimum, low).set(maximum, high); }
-
-private:
-  template <typename Member>
-  Field& set(Member& member, Member value) {
-    member = std::move(value);
-    return *this;
-  }
-};
 
 constexpr double most_rows = 1e12;
 constexpr double most_runs = 1e6;
@@ -280,30 +257,6 @@ void add_consumers(Objects& out) {
             .between(1e-3, longest_s)}});
 }
 
-void add_decode(Objects& out) {
-  out.push_back(
-      {"decode",
-       "",
-       {Field("publication", T::Name, "the publication it decodes").named_in("publications").needed(),
-        Field("function", T::Choice,
-              "pg_logical_slot_peek_binary_changes(), or the get variant, which moves the slot on")
-            .one_of({"peek", "get"})
-            .otherwise("peek"),
-        Field("at", T::Duration, "when it is called first; left out, when the whole workload is over")
-            .between(0, longest_s),
-        Field("every", T::Duration, "from one call to the next; left out, one follows the other at once")
-            .between(1e-3, longest_s),
-        Field("times", T::Integer, "number of calls").between(1, most_runs).otherwise("1")}});
-}
-
-/// The kinds of statements that change the catalog, by name.
-std::vector<std::string_view> ddl_names() {
-  std::vector<std::string_view> out;
-  for (const DdlFacts& row : ddl_facts())
-    out.push_back(row.name);
-  return out;
-}
-
 void add_workload(Objects& out) {
   out.push_back(
       {"load",
@@ -336,16 +289,10 @@ void add_workload(Objects& out) {
         Field("curve", T::ObjectList, "factors on `rate`, in order of time").of("curve_point"),
         Field("curve_period", T::Duration, "the curve starts again after it; left out, the last factor stays")
             .between(1e-3, longest_s),
-        Field("other_wal", T::ByteRate, "WAL that other databases of the server write").between(1, terabyte),
-        Field("ddl", T::Choice, "a statement that changes the catalog, each run in a transaction of its own")
-            .one_of(ddl_names()),
-        Field("table", T::Name, "the table it names; left out, one that nobody decodes").named_in("tables"),
-        Field("publication", T::Name, "the publication it changes").named_in("publications"),
-        Field("relations", T::Integer, "relations that one statement goes over, as GRANT ON ALL TABLES does")
-            .between(1, 1e7)
-            .otherwise("1"),
-        Field("open", T::Duration, "from the statement to its commit").between(0, longest_s).otherwise("0s"),
-        Field("other_database", T::Flag, "it runs in another database of the server").otherwise("off")}});
+        Field("other_wal", T::ByteRate, "WAL that other databases of the server write")
+            .between(1, terabyte)}});
+  const auto catalog = catalog_load_fields();
+  out.back().fields.insert(out.back().fields.end(), catalog.begin(), catalog.end());
   out.push_back(
       {"curve_point",
        "",
@@ -465,7 +412,7 @@ Objects build_objects() {
   add_tables(out);
   add_replication(out);
   add_consumers(out);
-  add_decode(out);
+  add_catalog_objects(out);
   add_workload(out);
   add_steps(out);
   add_run(out);
