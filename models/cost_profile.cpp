@@ -75,6 +75,28 @@ constexpr std::array rows = {
         "Opening and closing one streamed chunk: CPU of a walsender by stream_count, at equal rows and "
         "several logical_decoding_work_mem."},
 
+    CostParameter{
+        "decoding.start", &C::decoding_start_s, "s per call", 0, 1,
+        "Starting to decode from a slot through SQL: pg_logical_slot_peek_binary_changes() over few "
+        "changes, by number of changes, intercept."},
+    CostParameter{"invalidation.message", &C::invalidation_message_s, "s per message", 1 * ns, 20 * us,
+                  "Executing one invalidation message, callbacks included: decoding of one GRANT on many "
+                  "tables by messages (before 14 by messages times commands)."},
+    CostParameter{"invalidation.change", &C::invalidation_change_s, "s per change", 0, 50 * us,
+                  "Queueing a committed transaction's messages in one open transaction: decoding of open "
+                  "transactions with DDL on an unrelated table against none, by open transactions."},
+    CostParameter{"invalidation.rebuild_entry", &C::invalidation_rebuild_entry_s, "s per entry", 0, 200 * us,
+                  "Building one entry of pgoutput's relation-sync cache: the same with ALTER PUBLICATION on "
+                  "another table before 18, half of the difference (it happens twice)."},
+    CostParameter{"invalidation.rebuild_relation", &C::invalidation_rebuild_relation_s, "s per relation", 0,
+                  200 * us,
+                  "Reading one relation's catalog rows into the relcache: the same with ALTER PUBLICATION on "
+                  "the table itself, half of the difference, rebuild_entry taken off."},
+    CostParameter{"invalidation.map_entry", &C::invalidation_map_entry_s, "s per relation and message", 0,
+                  1 * us,
+                  "Looking at one cached relation when a relcache message arrives: decoding of ALTER TABLE "
+                  "on each of many cached tables, by the square of their number."},
+
     CostParameter{"leader.receive_change", &C::receive_change_s, per_change, 0.1 * us, 30 * us,
                   "Receiving and dispatching one message: CPU of a leader apply worker that discards rows of "
                   "tables not yet ready, by messages."},

@@ -37,6 +37,14 @@ struct CostParameters {
   double send_transaction_s = 0; ///< replaying one committed transaction: snapshot, begin and commit
   double stream_chunk_s = 0;     ///< opening and closing one streamed chunk, both ends of it in the walsender
 
+  // Decoding: what catalog changes cost besides.
+  double decoding_start_s = 0;             ///< one call of the SQL decoding interface, its changes excluded
+  double invalidation_message_s = 0;       ///< executing one invalidation message once
+  double invalidation_change_s = 0;        ///< queueing one set of messages in one transaction
+  double invalidation_rebuild_entry_s = 0; ///< one entry of the relation-sync cache, built again
+  double invalidation_rebuild_relation_s = 0; ///< one relcache entry, built again
+  double invalidation_map_entry_s = 0;        ///< looking at one cached relation, per relcache message
+
   // Subscriber: leader apply worker.
   double receive_change_s = 0; ///< recv(), libpq frame, dispatch
   double receive_byte_s = 0;

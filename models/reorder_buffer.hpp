@@ -10,23 +10,25 @@
 // the counters are those of a server that looks after every single change.
 #pragma once
 
+#include "models/invalidation.hpp"
 #include "models/version.hpp"
 #include "models/workload.hpp"
 
 #include <functional>
 #include <map>
-#include <set>
 #include <vector>
 
 namespace replisim {
 
-/// Consecutive changes of one (sub)transaction that one statement made to one table.
+/// Consecutive changes of one (sub)transaction that one statement made to one table; or, without rows, the
+/// place at which a transaction executes invalidation messages.
 struct ChangeRun {
   Xid xid;                                  ///< the (sub)transaction that made them
   const Table* table = nullptr;             ///< not owned; outlives the buffer
   const StatementStep* statement = nullptr; ///< not owned; outlives the buffer
   RowRange rows;
   Bytes change_bytes = 0; ///< accounted memory of one change
+  InvalidationsRef invalidations = {};
 };
 
 /// pg_stat_replication_slots, by its column names.
@@ -46,8 +48,10 @@ struct Eviction {
   Xid victim;              ///< (sub)transaction spilled or dropped, top-level one streamed
   std::int64_t passes = 0; ///< real evictions this entry stands for (a parent's children count)
   Rows changes = 0;
-  Rows restored = 0;              ///< of a streamed transaction: how many come back from spill files
-  std::vector<ChangeRun> content; ///< what is sent, in LSN order (Stream only)
+  Rows restored = 0;                ///< of a streamed transaction: how many come back from spill files
+  std::vector<ChangeRun> content;   ///< what is sent, in LSN order (Stream only)
+  std::int64_t catalog_changes = 0; ///< besides: catalog changes written (Spill) or restored (Stream)
+  Bytes catalog_bytes = 0;          ///< of those
 };
 
 /// What adding a run led to.
@@ -64,7 +68,19 @@ struct Replay {
   Rows restored = 0;                ///< changes that come from spill files
   std::int64_t spilled_members = 0; ///< (sub)transactions with a spill file: one refill cycle each
   Rows changes = 0;
-  std::vector<ChangeRun> content; ///< in LSN order
+  std::vector<ChangeRun> content;       ///< in LSN order
+  std::int64_t catalog_spilled_now = 0; ///< catalog changes besides
+  Bytes catalog_spilled_bytes = 0;
+  std::int64_t catalog_restored = 0;
+  Bytes catalog_restored_bytes = 0;
+};
+
+/// What one catalog-changing commit handed out.
+struct Distributed {
+  std::int64_t transactions = 0;  ///< that received it
+  std::int64_t overflowed = 0;    ///< among them, those whose array was given up because of it
+  bool beyond_allocation = false; ///< some array would be larger than one allocation can be
+  Added added;                    ///< room that had to be made
 };
 
 class ReorderBuffer {
@@ -77,6 +93,24 @@ public:
 
   /// Queues `run` of top-level transaction `top` and makes room as often as the limit is reached.
   Added add(Xid top, const ChangeRun& run, const AbortLookup& aborted);
+
+  /// Queues catalog changes of top-level transaction `top` itself, `count` of them with `bytes` together: its
+  /// messages, executed at this place when `in_line`, and with all it has at the end; command ids.
+  Added add_catalog(Xid top, std::int64_t count, Bytes bytes, const InvalidationsRef& messages, bool in_line,
+                    const AbortLookup& aborted);
+
+  /// Queues a snapshot of `snapshot_bytes`, and unless null `messages`, in every top-level transaction that
+  /// has changes, `committer` excepted.
+  Distributed distribute(Xid committer, Bytes snapshot_bytes, const InvalidationsRef& messages,
+                         const AbortLookup& aborted);
+
+  /// All messages a transaction has gathered, its own and what was distributed to it; null: none.
+  struct Gathered {
+    InvalidationsRef own;
+    InvalidationsRef received;
+    bool overflowed = false; ///< the received ones were given up: the caches are reset instead
+  };
+  Gathered gathered(Xid top) const;
 
   /// Decoded abort record of a subtransaction: its queued changes and files are dropped.
   /// Returns the number of changes dropped from memory.
@@ -102,6 +136,9 @@ public:
 
   const SlotCounters& counters() const { return counters_; }
   Bytes memory_bytes() const { return memory_bytes_; }
+  /// Catalog changes (snapshots, messages, command ids) in memory, and written to spill files so far.
+  Bytes catalog_memory_bytes() const { return catalog_memory_bytes_; }
+  Bytes catalog_spilled_bytes() const { return catalog_spilled_bytes_; }
   Bytes spill_file_bytes() const { return spill_file_bytes_; }
   Bytes peak_spill_file_bytes() const { return peak_spill_file_bytes_; }
 
@@ -115,21 +152,42 @@ private:
     Bytes queued_bytes = 0;      ///< own changes in memory and spilled, not yet sent
     Rows in_memory = 0;
     Rows spilled = 0;
+    std::int64_t catalog_in_memory = 0; ///< changes besides rows, and their part of memory_bytes
+    std::int64_t catalog_spilled = 0;
+    Bytes catalog_bytes = 0;
+    Bytes catalog_file_bytes = 0;
+    InvalidationsRef own, received;
+    bool overflowed = false;
+    bool has_changes = false; ///< something was queued: it has a base snapshot (top-level only)
+    Rows tree_rows = 0;       ///< rows not yet sent or dropped, children included (top-level only)
     Bytes file_bytes = 0;
     bool serialized = false;
     bool streamed = false;
     bool known_aborted = false;
   };
   bool streams() const { return streaming_ and streaming_allowed_; }
-  using BySize = std::set<std::pair<Bytes, std::int64_t>>; ///< (bytes, -xid): last is the victim
+  /// Who holds most: a heap of (bytes, -xid), to which a change of size only adds. Entries that are no longer
+  /// true are thrown away when they come to the top, or when they are too many.
+  using SizeKey = std::pair<Bytes, std::int64_t>;
+  using Sizes = std::vector<SizeKey>;
 
   Transaction& entry(Xid xid, Xid top);
   void append(Transaction& txn, const ChangeRun& run);
+  void append_catalog(Transaction& txn, std::int64_t count, Bytes bytes);
   void charge(Transaction& txn, Bytes delta);
+  void release(Transaction& txn);
+  bool is_single(SizeKey key) const;
+  bool is_tree(SizeKey key) const;
+  SizeKey largest(bool trees);
+  static void execute_here(Transaction& txn, InvalidationsMerger& messages);
+  bool receive(Transaction& txn, const InvalidationsRef& messages, InvalidationsMerger& gathered,
+               Distributed& out) const;
   void make_room(Added& out, const AbortLookup& aborted);
   void repeat_last(Added& out, Transaction& txn, ChangeRun& rest);
-  Rows serialize(Transaction& txn, std::int64_t& passes);
-  void account_spill(Transaction& txn, Rows changes, Bytes bytes, std::int64_t passes);
+  void serialize(Transaction& txn, Eviction& out);
+  void write_out(Transaction& txn, Eviction& out);
+  void account_spill(Transaction& txn, Rows changes, Bytes bytes, std::int64_t passes,
+                     std::int64_t catalog_changes = 0);
   Eviction stream(Transaction& top);
   Rows drop(Transaction& txn);
 
@@ -138,9 +196,11 @@ private:
   bool streaming_allowed_ = true;
   VersionTraits traits_;
   std::map<Xid, Transaction> transactions_;
-  BySize single_; ///< (sub)transactions with changes in memory
-  BySize trees_;  ///< top-level transactions with changes in memory, subtransactions included
+  Sizes single_; ///< (sub)transactions with changes in memory
+  Sizes trees_;  ///< top-level transactions with changes in memory, subtransactions included
   Bytes memory_bytes_ = 0;
+  Bytes catalog_memory_bytes_ = 0;
+  Bytes catalog_spilled_bytes_ = 0;
   Bytes spill_file_bytes_ = 0;
   Bytes peak_spill_file_bytes_ = 0;
   SlotCounters counters_;

@@ -69,6 +69,7 @@ struct Table {
   TriggerEnabled triggers_enabled = TriggerEnabled::Origin;
   int foreign_keys = 0; ///< constraints of this table that refer to others
   TriggerEnabled foreign_keys_enabled = TriggerEnabled::Origin;
+  std::int64_t copies = 1; ///< stands for so many tables alike, over which rows are spread evenly
 };
 
 /// A contiguous run of rows that one statement touches in one table. Row numbers are 1-based and

@@ -41,6 +41,7 @@ struct BatchLoad {
   double every_s = 0; ///< distance of the runs' starts
   std::int64_t times = 1;
   bool rolls_back = false; ///< the transaction ends with ROLLBACK instead of COMMIT
+  int sessions = 1;        ///< so many clients run it at the same time, step by step
   std::vector<TransactionStep> transaction;
 };
 
@@ -71,6 +72,48 @@ struct OtherWalLoad {
   double bytes_per_s = 0;
   double from_s = 0;
   double until_s = 0; ///< 0: to the end of the run
+};
+
+/// Statements that change the catalog; models/ddl.hpp says what each leaves behind.
+enum class DdlKind {
+  AddTable,   ///< to a publication
+  DropMember, ///< a table, from a publication
+  PublicationSet,
+  PublicationRename,
+  PublicationOwner,
+  Grant,
+  AddColumn,
+  AlterType,
+  CreateIndex,
+  Analyze,
+  Vacuum,
+  Truncate,
+  CreateTable,
+  DropTable,
+  TemporaryTable,
+  CreateSchema,
+  CreatePartition,
+  DropPartition
+};
+
+/// Sessions that run one statement that changes the catalog, each run in a transaction of its own: at a rate,
+/// or at given times.
+struct DdlLoad {
+  std::string name;
+  std::string server;
+  DdlKind kind = DdlKind::AddColumn;
+  std::string table;       ///< the decoded table it names; empty: one that nobody decodes
+  std::string publication; ///< of statements on a publication
+  bool other_database = false;
+  std::int64_t relations = 1; ///< that one statement goes over
+  double open_s = 0;          ///< from the statement to its commit
+  double rate_per_s = 0;      ///< 0: at given times
+  bool poisson = false;
+  double from_s = 0;
+  double until_s = 0; ///< 0: to the end of the run
+  double at_s = 0;
+  double every_s = 0;
+  std::int64_t times = 1;
 };
 
 } // namespace replisim

@@ -18,6 +18,12 @@ const std::vector<SuiteEntry>& suite_catalogue() {
        make_lab_counters},
       {"lab-streaming", "times and CPU seconds of that pair on two cores, beside their own noise",
        make_lab_streaming},
+      {"seed-invalidation",
+       "time of one decoding of open transactions over which DDL commits, as posted on pgsql-hackers",
+       make_seed_invalidation},
+      {"lab-invalidation", "the same on servers of our own before and after the fix", make_lab_invalidation},
+      {"public-invalidation", "DDL on many tables, whose cost grows with the square of their number",
+       make_public_invalidation},
   };
   return entries;
 }

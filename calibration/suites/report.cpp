@@ -91,6 +91,23 @@ std::string derived_lines(const SuiteReport& report, std::size_t width) {
   return out;
 }
 
+std::string combined_lines(const SuiteReport& report, std::size_t width) {
+  if (report.combined.empty())
+    return {};
+  std::string out = fmt::format("\n{:<{}} {:>12} {:>12} {:<5} {:>9}\n", "figure of several cells", width,
+                                "measured", "predicted", "unit", "allowed");
+  for (std::size_t i = 0; i < report.combined.size(); ++i) {
+    const CombinedFigure& figure = report.suite.combined[i];
+    const std::string measured = std::isnan(figure.measured) ? "-" : fmt::format("{:.2f}", figure.measured);
+    std::vector<std::string> ranges;
+    for (const Accepted& range : figure.accepted)
+      ranges.push_back(fmt::format("{:.4g} to {:.4g}", range.low, range.high));
+    out += fmt::format("{:<{}} {:>12} {:>12.2f} {:<5} {:>9}\n", figure.id, width, measured,
+                       report.combined[i], figure.unit, fmt::format("{}", fmt::join(ranges, " or ")));
+  }
+  return out;
+}
+
 std::string noise_lines(const SuiteReport& report) {
   if (report.metrics.empty())
     return {};
@@ -134,6 +151,11 @@ nlohmann::ordered_json suite_json(const SuiteReport& report) {
                                  {"measured", number(report.suite.derived[i].measured)},
                                  {"predicted", number(report.derived[i])},
                                  {"unit", derived_unit}});
+  for (std::size_t i = 0; i < report.combined.size(); ++i)
+    object["derived"].push_back({{"id", report.suite.combined[i].id},
+                                 {"measured", number(report.suite.combined[i].measured)},
+                                 {"predicted", number(report.combined[i])},
+                                 {"unit", report.suite.combined[i].unit}});
   object["mape_pct"] = number(report.mape_pct);
   object["max_error_pct"] = number(report.max_error_pct);
   object["fitted_parameters"] = report.fitted_parameters ? Json(*report.fitted_parameters) : Json();
@@ -159,10 +181,13 @@ std::string suite_table(const SuiteReport& report) {
     width = std::max(width, cell.id.size());
   for (const DerivedFigure& figure : report.suite.derived)
     width = std::max(width, figure.id.size());
+  for (const CombinedFigure& figure : report.suite.combined)
+    width = std::max(width, figure.id.size());
   std::string out = fmt::format("{}: {}\nprofile {}, {} cells\n\n", report.suite.name,
                                 report.suite.description, report.profile, report.cells.size());
   out += cell_lines(report, width);
   out += derived_lines(report, width);
+  out += combined_lines(report, width);
   out += noise_lines(report);
   out += fmt::format("\nmean absolute error {:.2f} %, largest {:.2f} %\n", report.mape_pct,
                      report.max_error_pct);

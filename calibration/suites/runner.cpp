@@ -13,11 +13,14 @@ namespace replisim {
 
 namespace {
 
+bool within_any(const std::vector<Accepted>& accepted, double predicted) {
+  return std::any_of(accepted.begin(), accepted.end(), [&](const Accepted& range) {
+    return predicted >= range.low && predicted <= range.high;
+  });
+}
+
 bool accepts(const Cell& cell, double predicted) {
-  return cell.rule.empty() ||
-         std::any_of(cell.accepted.begin(), cell.accepted.end(), [&](const Accepted& range) {
-           return predicted >= range.low && predicted <= range.high;
-         });
+  return cell.rule.empty() || within_any(cell.accepted, predicted);
 }
 
 /// Mean and maximum of absolute errors. A missing prediction makes both NaN, so that no limit holds;
@@ -85,6 +88,11 @@ BarResult judge_rule(const Rule& rule, const SuiteReport& report) {
       ++bar.cells;
       bar.kept += report.cells[i].accepted ? 1 : 0;
     }
+  for (std::size_t i = 0; i < report.combined.size(); ++i)
+    if (report.suite.combined[i].rule == rule.name) {
+      ++bar.cells;
+      bar.kept += within_any(report.suite.combined[i].accepted, report.combined[i]) ? 1 : 0;
+    }
   bar.ok = bar.cells > 0 && bar.kept == bar.cells;
   return bar;
 }
@@ -114,6 +122,8 @@ SuiteReport judge_suite(Suite suite, const std::vector<double>& predictions, std
   }
   for (const DerivedFigure& figure : report.suite.derived)
     report.derived.push_back(improvement_pct(predictions[figure.before], predictions[figure.after]));
+  for (const CombinedFigure& figure : report.suite.combined)
+    report.combined.push_back(figure.compute(predictions));
   report.mape_pct = errors.mean();
   report.max_error_pct = errors.max();
   if (report.suite.depends_on_costs)

@@ -36,6 +36,7 @@ struct SuiteReport {
   Suite suite; ///< with the extra overrides in every cell
   std::vector<CellResult> cells;
   std::vector<double> derived;                       ///< predicted percentages
+  std::vector<double> combined;                      ///< predicted figures of Suite::combined
   double mape_pct = 0;                               ///< over counted cells
   double max_error_pct = 0;                          ///< largest absolute error of a counted cell
   std::optional<std::size_t> fitted_parameters = {}; ///< where the suite depends on costs

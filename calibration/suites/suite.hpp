@@ -4,6 +4,7 @@
 #include "sim/scenario/loader.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,17 @@ struct DerivedFigure {
   double measured = 0;    ///< as posted, or computed from the measured cells
   std::size_t before = 0; ///< index into Suite::cells
   std::size_t after = 0;
+};
+
+/// A figure computed from several cells, from their predictions as from their measurements, and judged by a
+/// rule.
+struct CombinedFigure {
+  std::string id;
+  double measured = 0;                                                   ///< NaN where nobody measured it
+  std::string unit;                                                      ///< "us", "%" or "ratio"
+  std::function<double(const std::vector<double>& predictions)> compute; ///< one prediction a cell, in order
+  std::string rule;
+  std::vector<Accepted> accepted; ///< what that rule accepts: any one of these
 };
 
 /// Figures of a whole suite that may not exceed a limit.
@@ -71,6 +83,7 @@ struct Suite {
   std::string description; ///< one sentence
   std::vector<Cell> cells;
   std::vector<DerivedFigure> derived = {};
+  std::vector<CombinedFigure> combined = {};
   std::vector<Limit> limits = {};
   std::vector<Rule> rules = {};
   std::vector<MetricNoise> noise = {};
@@ -100,5 +113,8 @@ Suite make_suite(const std::string& name, const Library& library);
 Suite make_seed_streaming(const Library& library);
 Suite make_lab_counters(const Library& library);
 Suite make_lab_streaming(const Library& library);
+Suite make_seed_invalidation(const Library& library);
+Suite make_lab_invalidation(const Library& library);
+Suite make_public_invalidation(const Library& library);
 
 } // namespace replisim

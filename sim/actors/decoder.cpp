@@ -13,6 +13,9 @@ void Decoder::start(Lsn restart, Lsn confirmed) {
   buffer_.clear();
   queued_.clear();
   open_.clear();
+  history_.clear();
+  commands_.clear();
+  relations_ = {};
   snapshot_ = restart;
   confirmed_ = confirmed;
 }
@@ -36,10 +39,18 @@ Decoder::Result Decoder::decode(const WalEntry& entry) {
     decode_abort(entry, result);
   } else if (std::holds_alternative<Committed>(entry.what)) {
     decode_commit(entry, result);
+  } else if (const auto* changed = std::get_if<CatalogChanged>(&entry.what)) {
+    open_.try_emplace(entry.top, snapshot_);
+    decode_catalog_change(entry, *changed, result);
+  } else if (std::holds_alternative<CatalogCommitted>(entry.what)) {
+    open_.erase(entry.top);
+    decode_catalog_commit(entry, result);
   } else if (std::holds_alternative<RunningXacts>(entry.what)) {
     result.restart_candidate = entry.start;
     for (const auto& [top, restart] : open_)
       result.restart_candidate = std::min(*result.restart_candidate, restart);
+    // Nobody who runs has an older id, so the snapshots need not list those before it any more.
+    history_.purge(open_.empty() ? Xid{UINT32_MAX} : open_.begin()->first);
     snapshot_ = entry.start;
   }
   return result;
@@ -58,13 +69,19 @@ void Decoder::decode_rows(const WalEntry& entry, const RowsWritten& written, Res
   queued.first = entry.top;
   queued.second += count - added.ignored;
   result.dropped[entry.top] += added.ignored;
-  for (auto& eviction : added.evictions) {
+  add_evictions(entry, added.evictions, result);
+}
+
+void Decoder::add_evictions(const WalEntry& entry, std::vector<Eviction>& evictions, Result& result) {
+  const auto& costs = *params_.costs;
+  for (auto& eviction : evictions) {
     DecodeStep step;
     step.top = entry.top;
     step.lsn = entry.end;
     switch (eviction.kind) {
     case Eviction::Kind::Spill:
-      step.cpu_s = static_cast<double>(eviction.changes) * costs.spill_change_s;
+      step.cpu_s = static_cast<double>(eviction.changes) * costs.spill_change_s +
+                   written_s(eviction.catalog_changes, eviction.catalog_bytes);
       break;
     case Eviction::Kind::DropAborted:
       step.cpu_s = static_cast<double>(eviction.changes) * costs.discard_change_s;
@@ -77,7 +94,9 @@ void Decoder::decode_rows(const WalEntry& entry, const RowsWritten& written, Res
       step.rows = eviction.changes;
       step.restored = eviction.restored;
       step.chunks = eviction.passes;
+      step.cpu_s = restored_s(eviction.catalog_changes, eviction.catalog_bytes);
       step.runs = std::move(eviction.content);
+      replay_catalog(step, buffer_.gathered(eviction.victim));
       for (const auto& sent : step.runs)
         queued_[sent.xid].second -= sent.rows.count;
       break;
@@ -134,13 +153,16 @@ void Decoder::decode_commit(const WalEntry& entry, Result& result) {
   Replay replay = buffer_.commit(entry.top);
   DecodeStep step;
   step.kind = replay.streamed ? DecodeStep::Kind::LastChunk : DecodeStep::Kind::Replay;
-  step.cpu_s = static_cast<double>(replay.spilled_now) * params_.costs->spill_change_s;
+  step.cpu_s = static_cast<double>(replay.spilled_now) * params_.costs->spill_change_s +
+               written_s(replay.catalog_spilled_now, replay.catalog_spilled_bytes) +
+               restored_s(replay.catalog_restored, replay.catalog_restored_bytes);
   step.top = entry.top;
   step.lsn = entry.end;
   step.rows = replay.changes;
   step.chunks = replay.streamed and replay.changes > 0 ? 1 : 0;
   step.restored = replay.restored;
   step.runs = std::move(replay.content);
+  replay_catalog(step, buffer_.gathered(entry.top));
   for (const auto& sent : step.runs) {
     auto& queued = queued_[sent.xid].second;
     queued -= sent.rows.count;
@@ -166,6 +188,9 @@ void Decoder::decode_flow(const WalEntry& entry, const FlowCommitted& flow, Resu
   step.top = entry.top;
   step.lsn = entry.end;
   step.flow = flow;
+  for (const auto& statement : flow.flow->transaction)
+    use_tables(step, params_.tables->at(statement.table), statement.rows * flow.transactions,
+               flow.transactions);
   result.steps.push_back(std::move(step));
 }
 

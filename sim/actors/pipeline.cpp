@@ -35,12 +35,18 @@ Pipeline::Pipeline(const Scenario& scenario, std::uint64_t seed)
     publisher(publication.server);
   for (const auto& load : scenario.batches)
     publisher(load.server);
+  for (const auto& load : scenario.ddl)
+    publisher(load.server);
   for (const auto& [name, subscription] : scenario.subscriptions)
     add_subscription(subscription);
   for (const auto& [name, consumer] : scenario.consumers)
     add_consumer(consumer);
+  for (const auto& [name, calls] : scenario.decode)
+    add_decode(calls);
   for (const auto& load : scenario.batches)
     add_backend(load);
+  for (const auto& load : scenario.ddl)
+    add_ddl(load);
   for (const auto& flow : scenario.flows)
     add_flow(flow);
   for (const auto& load : scenario.other_wal)
@@ -99,7 +105,7 @@ void Pipeline::add_publisher(const Server& server) {
 void Pipeline::add_checkpointer(const std::string& name) {
   auto& side = publishers_.at(name);
   side.checkpointer = std::make_unique<Checkpointer>(side.rules, *side.wal, side.state, side.connections,
-                                                     [this] { note_losses(); });
+                                                     side.sql_slots, [this] { note_losses(); });
   const Server& server = scenario_.servers.at(name);
   spawn(name, "checkpointer", name + " checkpointer", server.host,
         [checkpointer = side.checkpointer.get()](engine::Process& process) { checkpointer->run(process); });
@@ -115,8 +121,18 @@ void Pipeline::add_backend(const BatchLoad& load) {
   params.batch_rows = resolution_.batch_rows;
   params.full_page_images = server.checkpoint_before_workload and server.settings.flag("full_page_writes");
   params.waits_for_flush = server.settings.text("synchronous_commit") != "off";
-  side.backends.push_back(std::make_unique<PublisherBackend>(params, *side.wal, side.state, log_));
   ++side.state.busy_loads;
+  if (load.sessions > 1) {
+    side.groups.push_back(std::make_unique<SessionGroup>(params, scenario_.hosts.at(server.host).cpus(),
+                                                         *side.wal, side.state, log_));
+    spawn(server.name, "backend", server.name + " sessions " + load.name, server.host,
+          [this, group = side.groups.back().get(), name = server.name](engine::Process& process) {
+            group->run(process);
+            load_over(name);
+          });
+    return;
+  }
+  side.backends.push_back(std::make_unique<PublisherBackend>(params, *side.wal, side.state, log_));
   spawn(server.name, "backend", server.name + " backend " + load.name, server.host,
         [this, backend = side.backends.back().get(), name = server.name](engine::Process& process) {
           backend->run(process);
@@ -210,11 +226,7 @@ SlotSide& Pipeline::add_slot(const std::string& name, const Publication& publica
                                        name)});
   });
 
-  Decoder::Params decoding;
-  decoding.work_mem_bytes = publisher.settings.bytes("logical_decoding_work_mem");
-  decoding.streaming = streaming != Streaming::Off;
-  decoding.traits = traits_of(publisher.version);
-  decoding.costs = &costs_;
+  const Decoder::Params decoding = decoding_of(publisher, streaming != Streaming::Off);
   side.decoder = std::make_unique<Decoder>(decoding, from.state.status);
 
   Walsender::Params sending;
@@ -227,6 +239,7 @@ SlotSide& Pipeline::add_slot(const std::string& name, const Publication& publica
   sending.wakeup_latency_s = costs_.wakeup_latency_s;
   sending.progressed = [this] { progressed(); };
   sending.spilled = [this, server = publication.server] { check_disks(server); };
+  sending.failed = [this, name](const std::string& reason) { decoding_failed(name, reason); };
   const std::string walsender = publisher.name + " walsender " + name;
   side.walsender = std::make_unique<Walsender>(sending, *side.decoder, from.wal->add_reader(walsender),
                                                *side.connection, record);
@@ -300,6 +313,9 @@ void Pipeline::add_background(const BackgroundLoad& load) {
 
 void Pipeline::load_over(const std::string& server) {
   --publishers_.at(server).state.busy_loads;
+  for (auto& [name, side] : sql_slots_)
+    if (side.publisher == server)
+      side.session->load_over();
   progressed();
 }
 
@@ -313,6 +329,9 @@ void Pipeline::progressed() {
   for (const auto& [name, side] : slots_)
     if (not side.slot->lost() and
         log_.subscriptions.at(name).replay_lsn < publishers_.at(side.publisher).state.last_commit)
+      return;
+  for (const auto& [name, side] : sql_slots_)
+    if (not side.session->finished())
       return;
   world_.finish();
 }
@@ -340,6 +359,10 @@ double disk_used_bytes(const Scenario& scenario, const Pipeline& pipeline, const
     used += static_cast<double>(side.wal->inserted() - side.wal->removed());
   if ((server.data_disk.empty() ? first : server.data_disk) == disk)
     for (const auto& [name, slot] : pipeline.slots())
+      if (slot.publisher == server_name)
+        used += static_cast<double>(slot.decoder->buffer().spill_file_bytes());
+  if ((server.data_disk.empty() ? first : server.data_disk) == disk)
+    for (const auto& [name, slot] : pipeline.sql_slots())
       if (slot.publisher == server_name)
         used += static_cast<double>(slot.decoder->buffer().spill_file_bytes());
   return used;

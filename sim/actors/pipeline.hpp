@@ -3,8 +3,11 @@
 
 #include "sim/actors/apply_worker.hpp"
 #include "sim/actors/consumer.hpp"
+#include "sim/actors/ddl_session.hpp"
 #include "sim/actors/outcome.hpp"
 #include "sim/actors/publisher_loads.hpp"
+#include "sim/actors/session_group.hpp"
+#include "sim/actors/sql_decoding.hpp"
 #include "sim/actors/wal_writer.hpp"
 #include "sim/actors/walsender.hpp"
 
@@ -39,9 +42,12 @@ struct PublisherSide {
   PublisherState state;
   RetentionRules rules;
   std::vector<std::unique_ptr<PublisherBackend>> backends;
+  std::vector<std::unique_ptr<SessionGroup>> groups;
+  std::vector<std::unique_ptr<DdlSession>> ddl;
   std::vector<std::unique_ptr<FlowClients>> flows;
   std::vector<std::unique_ptr<OtherWalWriter>> others;
   std::vector<ReplicationConnection*> connections;
+  std::vector<Slot*> sql_slots; ///< read through SQL
 };
 
 /// Everything of one slot, both ends: a subscription or a consumer.
@@ -57,6 +63,14 @@ struct SlotSide {
   std::unique_ptr<ConsumerClient> consumer; ///< of a consumer
 };
 
+/// A slot that a session on the publisher reads through SQL.
+struct SqlSlotSide {
+  std::string publisher;
+  std::unique_ptr<Slot> slot;
+  std::unique_ptr<Decoder> decoder;
+  std::unique_ptr<SqlDecoding> session;
+};
+
 class Pipeline {
 public:
   Pipeline(const Scenario& scenario, std::uint64_t seed);
@@ -69,6 +83,7 @@ public:
   const std::vector<Role>& roles() const { return roles_; }
   const std::map<std::string, PublisherSide>& publishers() const { return publishers_; }
   const std::map<std::string, SlotSide>& slots() const { return slots_; }
+  const std::map<std::string, SqlSlotSide>& sql_slots() const { return sql_slots_; }
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
   const Resolution& resolution() const { return resolution_; }
 
@@ -78,6 +93,10 @@ private:
   void add_backend(const BatchLoad& load);
   void add_flow(const FlowLoad& flow);
   void add_other_wal(const OtherWalLoad& load);
+  void add_ddl(const DdlLoad& load);
+  void add_decode(const DecodeCalls& calls);
+  Decoder::Params decoding_of(const Server& publisher, bool streaming) const;
+  void decoding_failed(const std::string& slot, const std::string& reason);
   void add_subscription(const Subscription& subscription);
   void add_consumer(const Consumer& consumer);
   SlotSide& add_slot(const std::string& name, const Publication& publication, Streaming streaming,
@@ -103,6 +122,7 @@ private:
   std::map<std::string, engine::HostId> hosts_;
   std::map<std::string, PublisherSide> publishers_;
   std::map<std::string, SlotSide> slots_;
+  std::map<std::string, SqlSlotSide> sql_slots_;
   std::vector<Role> roles_;
   std::vector<Outcome> outcomes_;
 };

@@ -120,9 +120,10 @@ void BackgroundWriter::run(engine::Process& process) {
 }
 
 Checkpointer::Checkpointer(RetentionRules rules, WalLog& wal, PublisherState& state,
-                           std::vector<ReplicationConnection*> connections, std::function<void()> removed)
+                           std::vector<ReplicationConnection*> connections, std::vector<Slot*> sql_slots,
+                           std::function<void()> removed)
     : rules_(rules), wal_(wal), state_(state), connections_(std::move(connections)),
-      removed_(std::move(removed)) {}
+      sql_slots_(std::move(sql_slots)), removed_(std::move(removed)) {}
 
 void Checkpointer::run(engine::Process& process) {
   process.set_housekeeping();
@@ -150,7 +151,7 @@ void Checkpointer::complete(engine::Process& process, Lsn redo) {
   entry.what = RunningXacts{};
   wal_.flush(process, wal_.insert(process, running_xacts_bytes, std::move(entry)));
   ++checkpoints_;
-  std::vector<Slot*> slots;
+  std::vector<Slot*> slots = sql_slots_;
   for (auto* connection : connections_)
     slots.push_back(&connection->slot());
   const Lsn keep = checkpoint_slots(rules_, slots, wal_.inserted(), redo, process.now());

@@ -71,7 +71,8 @@ private:
 class Checkpointer {
 public:
   Checkpointer(RetentionRules rules, WalLog& wal, PublisherState& state,
-               std::vector<ReplicationConnection*> connections, std::function<void()> removed);
+               std::vector<ReplicationConnection*> connections, std::vector<Slot*> sql_slots,
+               std::function<void()> removed);
   void run(engine::Process& process);
   std::int64_t checkpoints() const { return checkpoints_; }
 
@@ -82,6 +83,7 @@ private:
   WalLog& wal_;
   PublisherState& state_;
   std::vector<ReplicationConnection*> connections_;
+  std::vector<Slot*> sql_slots_; ///< without a connection
   std::function<void()> removed_;
   std::int64_t checkpoints_ = 0;
 };

@@ -38,7 +38,7 @@ Resolution resolution_of(const Scenario& scenario, const CostParameters& costs) 
   for (const auto& load : scenario.batches)
     for (const auto& step : load.transaction)
       if (const auto* statement = std::get_if<StatementStep>(&step)) {
-        const auto count = static_cast<double>(statement->rows);
+        const auto count = static_cast<double>(statement->rows) * load.sessions;
         rows += count;
         seconds +=
             count * seconds_through_all_stages(costs, scenario.tables.at(statement->table), *statement);

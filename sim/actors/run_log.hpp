@@ -80,10 +80,27 @@ private:
   std::deque<std::pair<Lsn, Xid>> unsent_; ///< skipped, and the client not yet past them
 };
 
+/// Written by the sessions of one DDL load.
+struct DdlRecord {
+  std::string name;
+  std::string server;
+  std::int64_t commits = 0;
+  std::int64_t messages = 0; ///< invalidation messages of its commits
+  Bytes wal_bytes = 0;
+};
+
+/// Written by a session that decodes through SQL.
+struct DecodeRecord {
+  std::vector<double> seconds; ///< of each call
+  std::int64_t messages = 0;   ///< rows the last call returned
+};
+
 struct RunLog {
   std::deque<TransactionRecord> transactions; ///< of batches, each run its own, in order of BEGIN
   std::deque<TransactionRecord> flows;        ///< one record a flow, summed over its transactions
+  std::deque<DdlRecord> ddl;                  ///< one record a load
   std::map<std::string, SubscriptionRecord> subscriptions;
+  std::map<std::string, DecodeRecord> decoding; ///< by name of the calls
 };
 
 } // namespace replisim

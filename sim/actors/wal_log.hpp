@@ -4,6 +4,7 @@
 // a run of rows, or for one transaction record. Walsenders see an entry once all of it is flushed.
 #pragma once
 
+#include "models/invalidation.hpp"
 #include "models/workload.hpp"
 #include "sim/engine/world.hpp"
 
@@ -37,6 +38,13 @@ struct FlowCommitted {
   double first_commit_s = 0;
   double last_commit_s = 0;
 };
+/// A statement that changes the catalog: rows of the catalog, and the messages of its commands.
+struct CatalogChanged {
+  InvalidationsRef messages;
+  std::int64_t commands = 1;
+};
+/// Commit record of a transaction that changed the catalog and no rows.
+struct CatalogCommitted {};
 /// WAL of other databases: read, never decoded.
 struct OtherWal {};
 /// Running-xacts record (bgwriter, checkpoints).
@@ -47,8 +55,8 @@ struct WalEntry {
   Xid top;                  ///< top-level transaction
   Xid xid;                  ///< the (sub)transaction that wrote it
   std::int64_t records = 1; ///< WAL records it stands for, of all resource managers
-  std::variant<RowsWritten, SubtransactionAborted, Committed, RolledBack, FlowCommitted, OtherWal,
-               RunningXacts>
+  std::variant<RowsWritten, SubtransactionAborted, Committed, RolledBack, FlowCommitted, CatalogChanged,
+               CatalogCommitted, OtherWal, RunningXacts>
       what;
   double inserted_s = 0; ///< date of the last record
   double flushed_s = -1; ///< date it became visible to walsenders

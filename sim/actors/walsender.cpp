@@ -8,7 +8,7 @@ namespace replisim {
 Walsender::Walsender(Params params, Decoder& decoder, WalLog::Reader& wal, ReplicationConnection& connection,
                      SubscriptionRecord& record)
     : params_(std::move(params)), decoder_(decoder), wal_(wal), connection_(connection),
-      out_(connection.stream()), record_(record) {
+      out_(connection.stream()), record_(record), filter_(*params_.publication) {
   connection_.on_end([this] { wal_.wake(); });
 }
 
@@ -51,6 +51,8 @@ void Walsender::serve(engine::Process& process) {
       continue;
     }
     auto decoded = decoder_.decode(*entry);
+    if (not decoded.failure.empty())
+      params_.failed(decoded.failure);
     count(*entry, decoded);
     if (std::holds_alternative<Committed>(entry->what)) {
       auto& delivery = record_.counted(entry->top);
@@ -113,7 +115,7 @@ void Walsender::perform(engine::Process& process, DecodeStep& step) {
 }
 
 /// Chunks smaller than a batch travel together; a chunk larger than a batch travels in several.
-void Walsender::send_chunk(engine::Process& process, const DecodeStep& step) {
+void Walsender::send_chunk(engine::Process& process, DecodeStep& step) {
   const auto runs = publish(process, step.runs, step.top);
   const Rows rows = rows_of(runs);
   if (rows == 0) { // nothing published in it: the opening and closing remain
@@ -123,14 +125,14 @@ void Walsender::send_chunk(engine::Process& process, const DecodeStep& step) {
   const Rows pieces =
       std::max<Rows>(1, std::llround(static_cast<double>(rows) / static_cast<double>(params_.batch_rows)));
   if (step.chunks > 1 or pieces == 1) {
-    RowChanges batch = batch_of(runs, step.top, true);
+    RowChanges batch = batch_of(runs, step, true);
     batch.chunks = static_cast<double>(step.chunks);
     send_rows(process, std::move(batch), step.chunks);
     return;
   }
   for (Rows i = 0; i < pieces and connection_.connected(); ++i) {
     const Rows begin = rows * i / pieces, end = rows * (i + 1) / pieces;
-    RowChanges batch = batch_of(part_of(runs, begin, end - begin), step.top, true);
+    RowChanges batch = batch_of(part_of(runs, begin, end - begin), step, true);
     batch.chunks = static_cast<double>(step.chunks) / static_cast<double>(pieces);
     send_rows(process, std::move(batch), 1);
   }
@@ -139,7 +141,7 @@ void Walsender::send_chunk(engine::Process& process, const DecodeStep& step) {
 /// A committed transaction: what was spilled comes back in refills of 4,096 changes, each refill is
 /// sent before the next is read. What stayed in memory is sent in one go. Begin goes out with the first
 /// change, so that nothing is sent of a transaction without one; older versions begin at once.
-void Walsender::replay(engine::Process& process, const DecodeStep& step) {
+void Walsender::replay(engine::Process& process, DecodeStep& step) {
   record_.counted(step.top).replay_s = process.now();
   process.cpu(params_.costs->send_transaction_s);
   bool begun = false;
@@ -167,7 +169,7 @@ void Walsender::replay(engine::Process& process, const DecodeStep& step) {
     if (runs.empty())
       continue;
     begin();
-    send_rows(process, batch_of(runs, step.top, false),
+    send_rows(process, batch_of(runs, step, false),
               std::clamp<std::int64_t>(rows / refill, 1, refills_per_piece));
   }
   connection_.set_silent(false);
@@ -185,41 +187,12 @@ void Walsender::send_commit(engine::Process& process, CommitTransaction commit, 
   send_control(process, commit, body_bytes);
 }
 
-Publishing Walsender::publishing_of(const std::string& table) const {
-  const auto& tables = params_.publication->tables;
-  if (std::find(tables.begin(), tables.end(), table) == tables.end())
-    return {};
-  const auto filter = params_.publication->row_filters.find(table);
-  if (filter == params_.publication->row_filters.end())
-    return {true, 1, 0};
-  return {true, filter->second.passes, filter->second.cost_s};
-}
-
-/// pgoutput filters when it sends: unpublished rows were decoded and buffered in vain, and each row of a
-/// filtered table pays for the evaluation, sent or not. Rows that pass are spread evenly.
 std::vector<ChangeRun> Walsender::publish(engine::Process& process, const std::vector<ChangeRun>& runs,
                                           Xid top) {
-  std::vector<ChangeRun> published;
-  double filter_s = 0;
-  for (const auto& run : runs) {
-    const Publishing rules = publishing_of(run.table->name);
-    Rows sent = rules.published ? run.rows.count : 0;
-    if (rules.published and rules.passes < 1) {
-      double& remainder = filter_remainders_[run.table->name];
-      remainder += static_cast<double>(run.rows.count) * rules.passes;
-      sent = std::min(run.rows.count, static_cast<Rows>(remainder + 1e-9));
-      remainder -= static_cast<double>(sent);
-    }
-    filter_s += static_cast<double>(run.rows.count) * rules.filter_cost_s;
-    record_.counted(top).filtered += run.rows.count - sent;
-    if (sent == 0)
-      continue;
-    ChangeRun kept = run;
-    kept.rows.count = sent;
-    published.push_back(kept);
-  }
-  process.cpu(filter_s);
-  return published;
+  auto passed = filter_.pass(runs);
+  record_.counted(top).filtered += passed.filtered;
+  process.cpu(passed.cpu_s);
+  return std::move(passed.runs);
 }
 
 /// Small transactions, one after the other: they travel in one piece and keep their commit times.
@@ -230,7 +203,9 @@ void Walsender::send_flow(engine::Process& process, const DecodeStep& step) {
     known = shapes_
                 .emplace(flow, delivered_shape(
                                    *flow, *params_.tables, *params_.costs,
-                                   [this](const std::string& table) { return publishing_of(table); },
+                                   [this](const std::string& table) {
+                                     return publishing_of(*params_.publication, table);
+                                   },
                                    params_.traits.skips_empty_transactions))
                 .first;
   const DeliveredShape& shape = known->second;
@@ -250,7 +225,7 @@ void Walsender::send_flow(engine::Process& process, const DecodeStep& step) {
     return;
   }
   delivery.sent += message.rows;
-  const Bytes bytes = std::llround(count * shape.bytes);
+  const Bytes bytes = std::llround(count * shape.bytes) + announce_again(step);
   record_.sent_bytes += bytes;
   const engine::Flow piece{std::max<Rows>(1, std::llround(count * shape.messages)), bytes, 1};
   const auto ticket = out_.open(std::move(message), piece);
@@ -259,19 +234,33 @@ void Walsender::send_flow(engine::Process& process, const DecodeStep& step) {
   out_.close(process, ticket);
 }
 
-RowChanges Walsender::batch_of(std::vector<ChangeRun> runs, Xid top, bool streamed) {
+/// Entries of the relation-sync cache that were built again: each announces its table anew.
+Bytes Walsender::announce_again(const DecodeStep& step) {
+  Bytes bytes = 0;
+  for (const auto& statement : step.flow.flow->transaction) {
+    const Table& table = params_.tables->at(statement.table);
+    const auto built = step.built.find(&table);
+    if (built == step.built.end() or not publishing_of(*params_.publication, table.name).published)
+      continue;
+    const std::int64_t again = built->second - (announced_.insert(&table).second ? 1 : 0);
+    bytes += again * (relation_message_bytes(table) + protocol::frame_bytes);
+  }
+  return bytes;
+}
+
+RowChanges Walsender::batch_of(std::vector<ChangeRun> runs, DecodeStep& step, bool streamed) {
   RowChanges batch;
-  batch.top = top;
+  batch.top = step.top;
   batch.streamed = streamed;
   batch.rows = rows_of(runs);
   batch.body_bytes = body_bytes_of(runs);
   for (const auto& run : runs) {
     const bool first =
-        streamed ? announced_in_.insert({top, run.table}).second : announced_.insert(run.table).second;
-    if (first) {
-      ++batch.relations;
-      batch.relation_bytes += relation_message_bytes(*run.table);
-    }
+        streamed ? announced_in_.insert({step.top, run.table}).second : announced_.insert(run.table).second;
+    const auto built = step.built.extract(run.table);
+    const std::int64_t messages = std::max<std::int64_t>(first ? 1 : 0, built.empty() ? 0 : built.mapped());
+    batch.relations += static_cast<int>(messages);
+    batch.relation_bytes += messages * relation_message_bytes(*run.table);
   }
   batch.runs = std::move(runs);
   return batch;

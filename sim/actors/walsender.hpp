@@ -7,6 +7,7 @@
 
 #include "models/flow_shape.hpp"
 #include "sim/actors/decoder.hpp"
+#include "sim/actors/publishing.hpp"
 #include "sim/actors/replication_connection.hpp"
 #include "sim/actors/replication_messages.hpp"
 #include "sim/actors/run_log.hpp"
@@ -27,7 +28,9 @@ public:
     VersionTraits traits;
     std::function<void()> progressed; ///< called when the client has everything there is
     std::function<void()> spilled;    ///< called when spill files have grown
-    double wakeup_latency_s = 0;      ///< from a WAL flush until an idle walsender runs
+    /// Called with the reason when decoding cannot go on: the walsender ends, and would end again.
+    std::function<void(const std::string&)> failed = {};
+    double wakeup_latency_s = 0; ///< from a WAL flush until an idle walsender runs
   };
   Walsender(Params params, Decoder& decoder, WalLog::Reader& wal, ReplicationConnection& connection,
             SubscriptionRecord& record);
@@ -40,14 +43,14 @@ private:
   void count(const WalEntry& entry, const Decoder::Result& decoded);
   void perform(engine::Process& process, DecodeStep& step);
   void send_flow(engine::Process& process, const DecodeStep& step);
-  void send_chunk(engine::Process& process, const DecodeStep& step);
-  void replay(engine::Process& process, const DecodeStep& step);
+  void send_chunk(engine::Process& process, DecodeStep& step);
+  void replay(engine::Process& process, DecodeStep& step);
   void send_rows(engine::Process& process, RowChanges batch, std::int64_t bursts);
   void send_commit(engine::Process& process, CommitTransaction commit, Bytes body_bytes);
   void send_control(engine::Process& process, ReplicationMessage message, Bytes body_bytes);
   std::vector<ChangeRun> publish(engine::Process& process, const std::vector<ChangeRun>& runs, Xid top);
-  Publishing publishing_of(const std::string& table) const;
-  RowChanges batch_of(std::vector<ChangeRun> runs, Xid top, bool streamed);
+  RowChanges batch_of(std::vector<ChangeRun> runs, DecodeStep& step, bool streamed);
+  Bytes announce_again(const DecodeStep& step);
   double send_seconds(const RowChanges& batch) const;
 
   Params params_;
@@ -56,7 +59,7 @@ private:
   ReplicationConnection& connection_;
   ReplicationStream& out_;
   SubscriptionRecord& record_;
-  std::map<std::string, double> filter_remainders_; ///< rows a row filter passes, not yet whole ones
+  PublicationFilter filter_;
   std::map<const FlowLoad*, DeliveredShape> shapes_;
   std::map<const FlowLoad*, double> flow_remainders_;
   double bracket_bytes_ = 0;         ///< of Stream Start and Stop messages, not yet whole ones

@@ -1,5 +1,6 @@
 #include "sim/observe/metrics.hpp"
 
+#include "sim/observe/catalog_metrics.hpp"
 #include "sim/observe/timeline_recorder.hpp"
 
 #include <algorithm>
@@ -185,6 +186,7 @@ void collect_metrics(const Pipeline& pipeline, double end_s, RunResult& result) 
     }
     result.subscriptions[name] = std::move(metrics);
   }
+  collect_catalog_metrics(pipeline, result);
   add_transactions(pipeline, end_s, result);
   for (const auto& role : pipeline.roles())
     if (is_server_process(role))

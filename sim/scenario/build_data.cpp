@@ -210,6 +210,7 @@ void build_tables(Building& building) {
     table.triggers_enabled = enabled_of(fields.text("triggers_enabled"));
     table.foreign_keys = static_cast<int>(fields.integer("foreign_keys"));
     table.foreign_keys_enabled = enabled_of(fields.text("foreign_keys_enabled"));
+    table.copies = fields.integer("copies");
     const bool all_read = build_columns(table, fields, path, building.problems);
     if (not table.columns.empty())
       build_primary_key(table, fields, path, building.problems);
@@ -236,6 +237,13 @@ void build_replication(Building& building) {
   }
   for (const auto& [name, path, fields] : named_entries(building.root, "consumers"))
     scenario.consumers[name] = consumer_from(name, fields);
+  for (const auto& [name, path, fields] : named_entries(building.root, "decode"))
+    scenario.decode[name] = {name,
+                             fields.text("publication"),
+                             fields.text("function") != "get",
+                             fields.given("at") == nullptr ? -1 : fields.number("at"),
+                             fields.number("every"),
+                             fields.integer("times")};
 }
 
 } // namespace replisim

@@ -2,6 +2,7 @@
 #include "sim/scenario/scenario_parts.hpp"
 
 #include "models/base/suggest.hpp"
+#include "models/ddl.hpp"
 
 #include <fmt/format.h>
 
@@ -213,6 +214,7 @@ void add_batch(Building& building, const NamedFields& entry) {
   batch.every_s = fields.number("every");
   batch.times = run_count(building, entry);
   batch.rolls_back = fields.text("ends") == "rollback";
+  batch.sessions = static_cast<int>(fields.integer("sessions"));
   batch.transaction = steps_of(building, fields, path, false);
   building.scenario.batches.push_back(std::move(batch));
 }
@@ -254,9 +256,33 @@ void add_other_wal(Building& building, const NamedFields& entry) {
                                          fields.number("from"), fields.number("until")});
 }
 
+void add_ddl(Building& building, const NamedFields& entry) {
+  const auto& [name, path, fields] = entry;
+  DdlLoad load;
+  load.name = name;
+  load.server = fields.text("server");
+  if (const DdlFacts* facts = find_ddl(fields.text("ddl")))
+    load.kind = facts->kind;
+  load.table = fields.text("table");
+  load.publication = fields.text("publication");
+  load.other_database = fields.flag("other_database");
+  load.relations = fields.integer("relations");
+  load.open_s = fields.number("open");
+  load.rate_per_s = fields.number("rate");
+  load.poisson = fields.text("arrivals") == "poisson";
+  load.from_s = fields.number("from");
+  load.until_s = fields.number("until");
+  load.at_s = fields.number("at");
+  load.every_s = fields.number("every");
+  load.times = run_count(building, entry);
+  building.scenario.ddl.push_back(std::move(load));
+}
+
 } // namespace
 
 LoadKind load_kind(const Fields& fields) {
+  if (fields.node().find("ddl") != nullptr)
+    return LoadKind::Ddl;
   if (fields.node().find("other_wal") != nullptr)
     return LoadKind::OtherWal;
   return fields.node().find("rate") != nullptr ? LoadKind::Flow : LoadKind::Batch;
@@ -273,6 +299,9 @@ void build_workload(Building& building) {
       break;
     case LoadKind::OtherWal:
       add_other_wal(building, entry);
+      break;
+    case LoadKind::Ddl:
+      add_ddl(building, entry);
       break;
     }
   }

@@ -257,6 +257,8 @@ private:
       add(subscription.publication);
     for (const auto& [name, consumer] : scenario_.consumers)
       add(consumer.publication);
+    for (const auto& [name, calls] : scenario_.decode)
+      add(calls.publication);
     if (publishers.empty())
       scenario_.warnings.push_back(
           "nobody reads: there are neither subscriptions nor consumers, so nothing is "
@@ -307,6 +309,7 @@ bool run_has_end(const Node& root) {
 void check_contradictions(Building& building) {
   Contradictions(building).check();
   check_workload(building);
+  check_catalog_changes(building);
 }
 
 } // namespace replisim

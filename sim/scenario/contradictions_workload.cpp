@@ -26,20 +26,23 @@ struct Kind {
   std::vector<std::string_view> fields;
 };
 
-const std::array<Kind, 3>& kinds() {
-  static const std::array<Kind, 3> all = {
+const std::array<Kind, 4>& kinds() {
+  static const std::array<Kind, 4> all = {
       Kind{LoadKind::Batch,
            "a transaction at a given time",
-           "it has neither `rate` nor `other_wal`",
-           {"transaction", "at", "every", "times", "ends"}},
+           "it has neither `rate` nor `other_wal` nor `ddl`",
+           {"transaction", "at", "every", "times", "ends", "sessions"}},
       Kind{LoadKind::Flow,
            "a flow of small transactions",
            "it has a `rate`",
            {"transaction", "rate", "arrivals", "from", "until", "curve", "curve_period"}},
-      Kind{LoadKind::OtherWal,
-           "WAL of other databases",
-           "it has `other_wal`",
-           {"other_wal", "from", "until"}}};
+      Kind{
+          LoadKind::OtherWal, "WAL of other databases", "it has `other_wal`", {"other_wal", "from", "until"}},
+      Kind{LoadKind::Ddl,
+           "a statement that changes the catalog",
+           "it has `ddl`",
+           {"ddl", "table", "publication", "relations", "open", "other_database", "at", "every", "times",
+            "rate", "arrivals", "from", "until"}}};
   return all;
 }
 
@@ -89,6 +92,12 @@ private:
     case LoadKind::OtherWal:
       check_span(entry);
       break;
+    case LoadKind::Ddl:
+      if (entry.fields.node().find("rate") != nullptr)
+        check_span(entry);
+      else
+        check_runs(entry);
+      break;
     }
     if (not entry.fields.usable("server") or not check_publisher(entry))
       return;
@@ -120,7 +129,7 @@ private:
                     fmt::format("`{}` belongs to {}; this entry is {}, as {}", field.key,
                                 fmt::join(owners, " and to "), own.name, own.mark));
     }
-    if (is == LoadKind::OtherWal)
+    if (is == LoadKind::OtherWal or is == LoadKind::Ddl)
       return;
     const Node* steps = node.find("transaction");
     if (steps == nullptr and is == LoadKind::Flow)
@@ -130,7 +139,7 @@ private:
       problems_.add(
           node.at, entry.path,
           "says nothing to do; an entry has a `transaction`, a flow of small ones has a `rate` besides, "
-          "WAL of other databases is `other_wal`");
+          "WAL of other databases is `other_wal`, a statement that changes the catalog is `ddl`");
     else if (not steps->bad and steps->items.empty())
       problems_.add(steps->at, entry.path + ".transaction", "is empty; at least one step is needed");
   }
@@ -350,7 +359,8 @@ private:
         if (known == savepoints.end())
           return std::nullopt;
         plan.change = known->second;
-      } else if (not add_statement(plan, step, fmt::format("{}.transaction[{}]", entry.path, i))) {
+      } else if (not add_statement(plan, step, fmt::format("{}.transaction[{}]", entry.path, i),
+                                   batch.sessions)) {
         return std::nullopt;
       }
     }
@@ -359,7 +369,7 @@ private:
     return plan;
   }
 
-  bool add_statement(RunPlan& plan, const Fields& step, const std::string& path) const {
+  bool add_statement(RunPlan& plan, const Fields& step, const std::string& path, Rows sessions) const {
     const std::string verb = verb_of(step);
     if (verb.empty() or step.given("rows") == nullptr or not step.usable("rolled_back"))
       return false;
@@ -367,7 +377,7 @@ private:
     const Node* node = find_entry(root_, "tables", table);
     if (node == nullptr or not Fields(*node, object_of("table")).usable("rows"))
       return false;
-    const Rows changed = step.integer("rows");
+    const Rows changed = step.integer("rows") * sessions;
     const auto kept = changed - std::llround(static_cast<double>(changed) * step.number("rolled_back"));
     Rows& change = plan.change[table];
     if (verb != "insert")

@@ -1,6 +1,7 @@
 #include "sim/scenario/descriptors.hpp"
 
 #include "models/base/check.hpp"
+#include "sim/scenario/descriptor_field.hpp"
 
 #include <algorithm>
 
@@ -10,29 +11,6 @@ namespace {
 
 using T = FieldType;
 using Objects = std::vector<ObjectDescriptor>;
-
-/// A descriptor, written as a chain.
-struct Field : FieldDescriptor {
-  Field(std::string_view its_name, FieldType its_type, std::string_view its_sentence) {
-    name = its_name;
-    type = its_type;
-    sentence = its_sentence;
-  }
-  Field& of(std::string_view object_name) { return set(object, object_name); }
-  Field& named_in(std::string_view map) { return set(refers_to, map); }
-  Field& needed() { return set(required, true); }
-  Field& otherwise(std::string_view text) { return set(default_value, text); }
-  Field& mirrors(std::string_view setting) { return set(guc, setting); }
-  Field& one_of(std::vector<std::string_view> words) { return set(allowed, std::move(words)); }
-  Field& between(double low, double high) { return set(minimum, low).set(maximum, high); }
-
-private:
-  template <typename Member>
-  Field& set(Member& member, Member value) {
-    member = std::move(value);
-    return *this;
-  }
-};
 
 constexpr double most_rows = 1e12;
 constexpr double most_runs = 1e6;
@@ -61,6 +39,8 @@ ObjectDescriptor scenario_root() {
        Field("subscriptions", T::ObjectMap, "the subscriptions of other servers to it").of("subscription"),
        Field("consumers", T::ObjectMap, "who else receives it: clients that read a slot of their own")
            .of("consumer"),
+       Field("decode", T::ObjectMap, "sessions on publishers that decode a slot of their own through SQL")
+           .of("decode"),
        Field("workload", T::ObjectMap, "what runs on publishers, by name").of("load").needed(),
        Field("background", T::ObjectMap, "steady load beside the pipeline, by name").of("background"),
        Field("sessions", T::Reserved,
@@ -209,7 +189,13 @@ void add_tables(Objects& out) {
               "for whom they are checked: they are triggers, which apply workers skip unless told otherwise")
             .one_of({"origin", "replica", "always"})
             .otherwise("origin")
-            .mirrors("ALTER TABLE ... ENABLE [REPLICA | ALWAYS] TRIGGER")}});
+            .mirrors("ALTER TABLE ... ENABLE [REPLICA | ALWAYS] TRIGGER"),
+        Field("copies", T::Integer,
+              "stands for so many tables alike; rows of a statement, and statements that change the catalog, "
+              "go "
+              "over them in turn")
+            .between(1, 1e7)
+            .otherwise("1")}});
   out.push_back(
       {"column",
        "type",
@@ -314,6 +300,9 @@ void add_workload(Objects& out) {
         Field("ends", T::Choice, "how the transaction ends")
             .one_of({"commit", "rollback"})
             .otherwise("commit"),
+        Field("sessions", T::Integer, "so many clients run it at the same time, step by step")
+            .between(1, 1e5)
+            .otherwise("1"),
         Field("rate", T::EventRate, "how often a transaction begins").between(1e-4, 1e7),
         Field("arrivals", T::Choice, "whether they begin at equal distances or at random")
             .one_of({"fixed", "poisson"})
@@ -326,6 +315,8 @@ void add_workload(Objects& out) {
             .between(1e-3, longest_s),
         Field("other_wal", T::ByteRate, "WAL that other databases of the server write")
             .between(1, terabyte)}});
+  const auto catalog = catalog_load_fields();
+  out.back().fields.insert(out.back().fields.end(), catalog.begin(), catalog.end());
   out.push_back(
       {"curve_point",
        "",
@@ -445,6 +436,7 @@ Objects build_objects() {
   add_tables(out);
   add_replication(out);
   add_consumers(out);
+  add_catalog_objects(out);
   add_workload(out);
   add_steps(out);
   add_run(out);

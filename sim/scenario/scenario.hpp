@@ -74,6 +74,16 @@ struct Consumer {
   double connects_every_s = 0;  ///< run by a timetable: connects this often, drains, disconnects; 0: stays
 };
 
+/// Calls of the SQL decoding interface on a slot of their own, in a session on the publisher.
+struct DecodeCalls {
+  std::string name;
+  std::string publication;
+  bool peeks = true; ///< pg_logical_slot_peek_binary_changes(); else the get variant, which moves the slot on
+  double at_s = -1;  ///< of the first call; negative: when every load of the server is over
+  double every_s = 0; ///< from one call to the next; 0: one after the other
+  std::int64_t times = 1;
+};
+
 /// A value nobody measured or stated; reports list them all.
 struct Guess {
   std::string path;  ///< field path or cost parameter name
@@ -149,9 +159,11 @@ struct Scenario {
   std::map<std::string, Publication> publications;
   std::map<std::string, Subscription> subscriptions;
   std::map<std::string, Consumer> consumers;
+  std::map<std::string, DecodeCalls> decode;
   std::vector<BatchLoad> batches; ///< in order of name
   std::vector<FlowLoad> flows;
   std::vector<OtherWalLoad> other_wal;
+  std::vector<DdlLoad> ddl;
   std::vector<BackgroundLoad> background;
   Observe observe;
   std::vector<SweepAxis> sweep;

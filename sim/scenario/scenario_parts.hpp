@@ -44,8 +44,8 @@ int find_column(const Table& table, const std::string& name, const Position& at,
 void require_integer_column(const Column& column, const ColumnValue& value, const Position& at,
                             const std::string& path, Problems& problems);
 
-/// What an entry of `workload` is, by the fields it has: `other_wal`, `rate`, or neither.
-enum class LoadKind { Batch, Flow, OtherWal };
+/// What an entry of `workload` is, by the fields it has: `ddl`, `other_wal`, `rate`, or none of them.
+enum class LoadKind { Batch, Flow, OtherWal, Ddl };
 LoadKind load_kind(const Fields& fields);
 
 void build_profile(Building& building);
@@ -65,6 +65,9 @@ void check_contradictions(Building& building);
 
 /// The part of them that concerns the workload.
 void check_workload(Building& building);
+
+/// What concerns statements that change the catalog, and decoding through SQL.
+void check_catalog_changes(Building& building);
 
 /// Fills Scenario::guesses from `guessed`, from machine files, from profiles and from guessed defaults.
 void collect_guesses(Building& building);
