@@ -150,7 +150,7 @@ public:
     part.payload = &payloads_.front().second;
     return part;
   }
-  [[nodiscard]] bool await_sent(Process& reader, const Part& part) { return core_.await_sent(reader, part); }
+  bool await_sent(Process& reader, const Part& part) { return core_.await_sent(reader, part); }
   /// Gives the part's share of the window back.
   void release(const Part& part) { core_.release(part); }
 

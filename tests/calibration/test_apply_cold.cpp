@@ -36,7 +36,7 @@ double measured_s(const std::string& workload, const std::string& mode, double w
 }
 
 const std::string update = "{update: updated, rows: 1}", insert = "{insert: inserted, rows: 1}";
-const std::vector<std::string> cached = {"hosts.sub.memory=2TB"};
+const std::vector<std::string> in_cache = {"hosts.sub.memory=2TB"};
 const std::vector<std::string> twice_as_slow_a_disk = {
     "hosts.sub.disks=[{name: data, fsync_latency: 1ms, write_bandwidth: 500MB/s, read_bandwidth: 500MB/s, "
     "read_latency: 0.2ms}]"};
@@ -50,17 +50,17 @@ TEST_CASE("tables that outgrow memory slow apply in the directions of the publis
   CHECK(update_s < insert_s);
   CHECK(update_s / insert_s ==
         Approx(measured_s("update", "none", 0) / measured_s("insert", "none", 0)).epsilon(0.15));
-  // Prefetchers that keep the worker from waiting for reads bring 4.1 and 3.0 times: what is cached is
+  // Prefetchers that keep the worker from waiting for reads bring 4.1 and 3.0 times: what is in_cache is
   // faster at least by that.
-  CHECK(update_s / apply_s(update, cached) >
+  CHECK(update_s / apply_s(update, in_cache) >
         measured_s("update", "none", 0) / measured_s("update", "prefetch", 8));
-  CHECK(insert_s / apply_s(insert, cached) >
+  CHECK(insert_s / apply_s(insert, in_cache) >
         measured_s("insert", "none", 0) / measured_s("insert", "pk_plus_secondary", 8));
 }
 
-TEST_CASE("apply of a table that is not cached waits for its disk") {
+TEST_CASE("apply of a table that is not in_cache waits for its disk") {
   const double once = apply_s(update), twice = apply_s(update, twice_as_slow_a_disk);
-  const double cached_s = apply_s(update, cached);
+  const double cached_s = apply_s(update, in_cache);
   CHECK(once - cached_s > 1e6 * 0.95 * 0.1e-3); // a heap page nearly each time, and some key leaves
   CHECK(twice - once == Approx((once - cached_s) * 0.1 / (0.1 + 0.015625)).epsilon(0.01)); // 8 kB at 500 MB/s
 }

@@ -78,7 +78,7 @@ TEST_CASE("the parts of a piece add up to it") {
           sums[2] += static_cast<double>(part->occupied);
           sums[3] += part->last ? 1 : 0;
           sums[4] += *part->payload;
-          static_cast<void>(stream.await_sent(process, *part));
+          stream.await_sent(process, *part);
           stream.release(*part);
         }
         sums.push_back(static_cast<double>(stream.outstanding_bytes()));
@@ -114,7 +114,7 @@ TEST_CASE("pieces arrive in the order in which they were sent, and all of them b
       while (const auto part = stream.receive(process)) {
         order.push_back(*part->payload);
         process.cpu(order.size() % 5 == 0 ? 1 : 0.01);
-        static_cast<void>(stream.await_sent(process, *part));
+        stream.await_sent(process, *part);
         stream.release(*part);
       }
       world.finish();

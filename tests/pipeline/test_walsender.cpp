@@ -115,7 +115,7 @@ Seen send(const Plan& plan, const CostParameters& costs = {}) {
       connection.start();
       while (commits > 0) {
         const auto part = stream.receive(process);
-        static_cast<void>(stream.await_sent(process, *part));
+        stream.await_sent(process, *part);
         text += describe(*part->payload);
         commits -= std::holds_alternative<CommitTransaction>(*part->payload) ? 1 : 0;
         stream.release(*part);
