@@ -36,6 +36,7 @@ struct FlowCommitted {
   std::int64_t transactions = 0;
   double first_commit_s = 0;
   double last_commit_s = 0;
+  Bytes queued_bytes = 0; ///< accounted memory of their changes
 };
 /// WAL of other databases: read, never decoded.
 struct OtherWal {};

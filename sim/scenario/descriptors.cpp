@@ -185,7 +185,12 @@ void add_tables(Objects& out) {
             .mirrors("ALTER TABLE ... REPLICA IDENTITY"),
         Field("secondary_indexes", T::Integer, "btree indexes besides the primary key")
             .between(0, 64)
-            .otherwise("0")}});
+            .otherwise("0"),
+        Field("hot_updates", T::Percent,
+              "share of its UPDATEs whose new version stays on the page and needs no index entry (HOT)")
+            .between(0, 1)
+            .otherwise("0%")
+            .mirrors("pg_stat_all_tables.n_tup_hot_upd")}});
   out.push_back(
       {"column",
        "type",
@@ -300,8 +305,13 @@ void add_workload(Objects& out) {
         Field("curve", T::ObjectList, "factors on `rate`, in order of time").of("curve_point"),
         Field("curve_period", T::Duration, "the curve starts again after it; left out, the last factor stays")
             .between(1e-3, longest_s),
-        Field("other_wal", T::ByteRate, "WAL that other databases of the server write")
-            .between(1, terabyte)}});
+        Field("other_wal", T::ByteRate, "WAL that other databases of the server write").between(1, terabyte),
+        Field("replay", T::Object, "transactions as a server once ran them, from a file").of("replay")}});
+  out.push_back(
+      {"replay",
+       "file",
+       {Field("file", T::Path, "the list of transactions, as `replisim import` writes it").needed(),
+        Field("speed", T::Number, "how many times faster than recorded").between(1e-3, 1e3).otherwise("1")}});
   out.push_back(
       {"curve_point",
        "",
@@ -330,6 +340,7 @@ void add_steps(Objects& out) {
             .otherwise("0%"),
         Field("savepoint", T::Text, "SAVEPOINT of this name"),
         Field("rollback_to", T::Text, "ROLLBACK TO the savepoint of this name"),
+        Field("release", T::Text, "RELEASE of the savepoint of this name"),
         Field("pause", T::Duration, "the session does nothing for so long, its transaction open")
             .between(1e-6, longest_s)}});
 }

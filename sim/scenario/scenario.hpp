@@ -152,6 +152,7 @@ struct Scenario {
   std::vector<BatchLoad> batches; ///< in order of name
   std::vector<FlowLoad> flows;
   std::vector<OtherWalLoad> other_wal;
+  std::vector<ReplayLoad> replays;
   std::vector<BackgroundLoad> background;
   Observe observe;
   std::vector<SweepAxis> sweep;
