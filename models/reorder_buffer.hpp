@@ -134,6 +134,12 @@ public:
   /// True once a chunk of the top-level transaction has been streamed.
   bool streamed(Xid top) const;
 
+  /// Counts committed transactions that were too small to be looked at one by one.
+  void count_small(std::int64_t transactions, Bytes bytes) {
+    counters_.total_txns += transactions;
+    counters_.total_bytes += bytes;
+  }
+
   const SlotCounters& counters() const { return counters_; }
   Bytes memory_bytes() const { return memory_bytes_; }
   /// Catalog changes (snapshots, messages, command ids) in memory, and written to spill files so far.

@@ -62,6 +62,7 @@ struct Table {
   std::vector<Column> columns;
   std::vector<int> primary_key; ///< column positions; empty: no key
   int secondary_indexes = 0;    ///< btree indexes besides the primary key
+  double hot_updates = 0;    ///< share of the updates that are heap-only (HOT)
   ReplicaIdentity replica_identity = ReplicaIdentity::Default;
   Rows initial_rows = 0;     ///< rows present on both sides before the run
   int triggers = 0;          ///< row triggers, each fired by every INSERT, UPDATE and DELETE

@@ -25,12 +25,17 @@ struct RollbackToStep {
   std::string savepoint;
 };
 
+/// RELEASE SAVEPOINT: what was done since then stays a subtransaction's, and that one is over.
+struct ReleaseStep {
+  std::string savepoint;
+};
+
 /// The session does nothing for a while, its transaction open ("idle in transaction").
 struct PauseStep {
   double seconds = 0;
 };
 
-using TransactionStep = std::variant<StatementStep, SavepointStep, RollbackToStep, PauseStep>;
+using TransactionStep = std::variant<StatementStep, SavepointStep, RollbackToStep, PauseStep, ReleaseStep>;
 
 /// One transaction that runs at a given time, once or again and again. Each run starts at its own time
 /// or when the run before it is over, whichever is later.
@@ -63,6 +68,23 @@ struct FlowLoad {
   double curve_period_s = 0;     ///< the curve starts again after it; 0: it does not
   std::vector<CurvePoint> curve; ///< in order of time; empty: factor 1
   std::vector<StatementStep> transaction;
+  std::vector<double> times_s; ///< where it is replayed: the commits, in order, in place of rate and curve
+};
+
+/// One transaction of a replay.
+struct ReplayedTransaction {
+  double at_s = 0;         ///< BEGIN
+  double lasts_s = 0;      ///< its commit or rollback comes no earlier than so long after it
+  std::size_t steps = 0;   ///< which of ReplayLoad::distinct
+  bool rolls_back = false; ///< as a whole
+};
+
+/// Transactions as a server once ran them.
+struct ReplayLoad {
+  std::string name;
+  std::string server;
+  std::vector<std::vector<TransactionStep>> distinct; ///< what they do; most do what others do, too
+  std::vector<ReplayedTransaction> transactions;      ///< in order of time
 };
 
 /// WAL that other databases of the server write: every slot reads it, nobody decodes it.

@@ -183,6 +183,7 @@ void Decoder::decode_flow(const WalEntry& entry, const FlowCommitted& flow, Resu
     result.discarded = true;
     return;
   }
+  buffer_.count_small(flow.transactions, flow.queued_bytes);
   DecodeStep step;
   step.kind = DecodeStep::Kind::Flow;
   step.top = entry.top;

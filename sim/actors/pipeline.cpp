@@ -37,6 +37,8 @@ Pipeline::Pipeline(const Scenario& scenario, std::uint64_t seed)
     publisher(load.server);
   for (const auto& load : scenario.ddl)
     publisher(load.server);
+  for (const auto& load : scenario.replays)
+    publisher(load.server);
   for (const auto& [name, subscription] : scenario.subscriptions)
     add_subscription(subscription);
   for (const auto& [name, consumer] : scenario.consumers)
@@ -49,6 +51,8 @@ Pipeline::Pipeline(const Scenario& scenario, std::uint64_t seed)
     add_ddl(load);
   for (const auto& flow : scenario.flows)
     add_flow(flow);
+  for (const auto& load : scenario.replays)
+    add_replay(load);
   for (const auto& load : scenario.other_wal)
     add_other_wal(load);
   for (const auto& load : scenario.background)
@@ -111,32 +115,46 @@ void Pipeline::add_checkpointer(const std::string& name) {
         [checkpointer = side.checkpointer.get()](engine::Process& process) { checkpointer->run(process); });
 }
 
-void Pipeline::add_backend(const BatchLoad& load) {
-  const Server& server = scenario_.servers.at(load.server);
-  auto& side = publishers_.at(load.server);
+void Pipeline::add_backend(const BatchLoad& load) { add_session(load.server, load.name, &load, {}); }
+
+/// Small transactions in bulk, the others in sessions.
+void Pipeline::add_replay(const ReplayLoad& load) {
+  ReplayPlan plan = plan_replay(load);
+  for (FlowLoad& flow : plan.flows)
+    add_flow(replayed_.emplace_back(std::move(flow)));
+  for (std::size_t i = 0; i < plan.sessions.size(); ++i)
+    add_session(load.server, fmt::format("{} {}", load.name, i + 1), nullptr,
+                {&load, std::move(plan.sessions[i])});
+}
+
+void Pipeline::add_session(const std::string& server_name, const std::string& name, const BatchLoad* load,
+                           ReplayTurns replay) {
+  const Server& server = scenario_.servers.at(server_name);
+  auto& side = publishers_.at(server_name);
   PublisherBackend::Params params;
-  params.load = &load;
+  params.load = load;
+  params.replay = std::move(replay);
   params.tables = &scenario_.tables;
   params.costs = &costs_;
   params.batch_rows = resolution_.batch_rows;
   params.full_page_images = server.checkpoint_before_workload and server.settings.flag("full_page_writes");
   params.waits_for_flush = server.settings.text("synchronous_commit") != "off";
   ++side.state.busy_loads;
-  if (load.sessions > 1) {
+  if (load != nullptr and load->sessions > 1) {
     side.groups.push_back(std::make_unique<SessionGroup>(params, scenario_.hosts.at(server.host).cpus(),
                                                          *side.wal, side.state, log_));
-    spawn(server.name, "backend", server.name + " sessions " + load.name, server.host,
-          [this, group = side.groups.back().get(), name = server.name](engine::Process& process) {
+    spawn(server.name, "backend", server.name + " sessions " + name, server.host,
+          [this, group = side.groups.back().get(), server_name](engine::Process& process) {
             group->run(process);
-            load_over(name);
+            load_over(server_name);
           });
     return;
   }
   side.backends.push_back(std::make_unique<PublisherBackend>(params, *side.wal, side.state, log_));
-  spawn(server.name, "backend", server.name + " backend " + load.name, server.host,
-        [this, backend = side.backends.back().get(), name = server.name](engine::Process& process) {
+  spawn(server.name, "backend", server.name + " backend " + name, server.host,
+        [this, backend = side.backends.back().get(), server_name](engine::Process& process) {
           backend->run(process);
-          load_over(name);
+          load_over(server_name);
         });
 }
 
@@ -160,7 +178,8 @@ void Pipeline::add_flow(const FlowLoad& flow) {
   double peak = 1;
   for (const auto& point : flow.curve)
     peak = std::max(peak, point.factor);
-  const double cores = peak * flow.rate_per_s * flow_shape(flow, scenario_.tables, costs_).backend_s;
+  const double peak_rate = flow.times_s.empty() ? peak * flow.rate_per_s : peak_rate_per_s(flow);
+  const double cores = peak_rate * flow_shape(flow, scenario_.tables, costs_).backend_s;
   params.cpus = std::clamp(static_cast<int>(std::ceil(2 * cores)), 1, scenario_.hosts.at(server.host).cpus());
   params.waits_for_flush = server.settings.text("synchronous_commit") != "off";
   params.page_images = server.settings.flag("full_page_writes");

@@ -1,6 +1,7 @@
 // The cast of one run: builds hosts, links, servers and processes from a scenario and wires them up.
 #pragma once
 
+#include "models/replay_plan.hpp"
 #include "sim/actors/apply_worker.hpp"
 #include "sim/actors/consumer.hpp"
 #include "sim/actors/ddl_session.hpp"
@@ -11,6 +12,7 @@
 #include "sim/actors/wal_writer.hpp"
 #include "sim/actors/walsender.hpp"
 
+#include <deque>
 #include <memory>
 
 namespace replisim {
@@ -91,6 +93,9 @@ private:
   void add_hosts();
   void add_publisher(const Server& server);
   void add_backend(const BatchLoad& load);
+  void add_session(const std::string& server, const std::string& name, const BatchLoad* load,
+                   ReplayTurns replay);
+  void add_replay(const ReplayLoad& load);
   void add_flow(const FlowLoad& flow);
   void add_other_wal(const OtherWalLoad& load);
   void add_ddl(const DdlLoad& load);
@@ -125,6 +130,7 @@ private:
   std::map<std::string, SqlSlotSide> sql_slots_;
   std::vector<Role> roles_;
   std::vector<Outcome> outcomes_;
+  std::deque<FlowLoad> replayed_; ///< small transactions of replays, in bulk; others hold pointers to them
 };
 
 /// What lies on a disk of a server's host at this moment: what was there before, WAL and spill files.

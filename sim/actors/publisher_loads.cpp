@@ -31,6 +31,10 @@ std::int64_t FlowClients::arrivals(double from_s, double to_s, std::uint64_t tic
 
 void FlowClients::run(engine::Process& process) {
   const FlowLoad& flow = *params_.flow;
+  if (not flow.times_s.empty()) {
+    run_replay(process);
+    return;
+  }
   process.sleep(flow.from_s, engine::Activity::Starved);
   double done_s = flow.from_s;
   for (std::uint64_t tick = 1; flow.until_s <= 0 or done_s < flow.until_s - 1e-9; ++tick) {
@@ -42,9 +46,24 @@ void FlowClients::run(engine::Process& process) {
       next_s = std::min(next_s, flow.until_s);
     process.sleep(std::max(0.0, next_s - process.now()), engine::Activity::Starved);
     const std::int64_t transactions = arrivals(done_s, next_s, tick);
+    // The transactions came evenly; each was committed when its turn came, the last one at the tick.
     if (transactions > 0)
-      commit(process, transactions, done_s, next_s);
+      commit(process, transactions, done_s + (next_s - done_s) / static_cast<double>(transactions), next_s);
     done_s = next_s;
+  }
+}
+
+/// Commits at recorded times, gathered like the others.
+void FlowClients::run_replay(engine::Process& process) {
+  const std::vector<double>& times = params_.flow->times_s;
+  for (std::size_t next = 0; next < times.size();) {
+    const double tick = std::floor(times[next] / params_.tick_s) + 1;
+    const double end_s = std::max(tick * params_.tick_s, process.now());
+    process.sleep(std::max(0.0, end_s - process.now()), engine::Activity::Starved);
+    const std::size_t first = next;
+    while (next < times.size() and times[next] <= end_s)
+      ++next;
+    commit(process, static_cast<std::int64_t>(next - first), times[first], times[next - 1]);
   }
 }
 
@@ -63,16 +82,15 @@ Bytes FlowClients::wal_bytes(std::int64_t transactions) {
   return whole;
 }
 
-void FlowClients::commit(engine::Process& process, std::int64_t transactions, double from_s, double to_s) {
+void FlowClients::commit(engine::Process& process, std::int64_t transactions, double first_s, double last_s) {
   const double count = static_cast<double>(transactions);
   process.cpu_on(params_.cpus, count * shape_.backend_s);
   const Bytes bytes = wal_bytes(transactions);
-  // The transactions came evenly; each was committed when its turn came, the last one at the tick.
-  const double first_s = from_s + (to_s - from_s) / count;
   WalEntry entry;
   entry.top = entry.xid = params_.accounted_as;
   entry.records = std::llround(count * shape_.wal_records);
-  entry.what = FlowCommitted{params_.flow, transactions, first_s, to_s};
+  entry.what =
+      FlowCommitted{params_.flow, transactions, first_s, last_s, std::llround(count * shape_.queued_bytes)};
   const Lsn end = wal_.insert(process, bytes, std::move(entry));
   state_.last_commit = std::max(state_.last_commit, end);
   record_.wal_bytes += bytes;

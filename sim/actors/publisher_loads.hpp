@@ -29,7 +29,8 @@ public:
 
 private:
   std::int64_t arrivals(double from_s, double to_s, std::uint64_t tick);
-  void commit(engine::Process& process, std::int64_t transactions, double from_s, double to_s);
+  void run_replay(engine::Process& process);
+  void commit(engine::Process& process, std::int64_t transactions, double first_s, double last_s);
   Bytes wal_bytes(std::int64_t transactions);
 
   Params params_;

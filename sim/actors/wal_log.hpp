@@ -37,6 +37,7 @@ struct FlowCommitted {
   std::int64_t transactions = 0;
   double first_commit_s = 0;
   double last_commit_s = 0;
+  Bytes queued_bytes = 0; ///< accounted memory of their changes
 };
 /// A statement that changes the catalog: rows of the catalog, and the messages of its commands.
 struct CatalogChanged {

@@ -128,10 +128,19 @@ std::map<std::string, StageShares> stage_shares(const Pipeline& pipeline, double
   return shares;
 }
 
+void count_committed(const TransactionRecord& transaction, Metrics& metrics) {
+  if (not transaction.committed)
+    return;
+  metrics["committed_transactions"] += 1;
+  metrics["committed_changes"] +=
+      static_cast<double>(transaction.rows_written - transaction.rows_rolled_back);
+}
+
 void add_transactions(const Pipeline& pipeline, double end_s, RunResult& result) {
   const RunLog& log = pipeline.log();
   for (const auto& transaction : log.transactions) {
     result.metrics["wal_bytes"] += static_cast<double>(transaction.wal_bytes);
+    count_committed(transaction, result.metrics);
     const TransactionResult listed = transaction_result(transaction, log);
     keep_largest(result.metrics, "statement_s", listed.statement_end_s - listed.begin_s);
     keep_largest(result.metrics, "commit_s", listed.commit_s - listed.begin_s);
@@ -144,6 +153,8 @@ void add_transactions(const Pipeline& pipeline, double end_s, RunResult& result)
   }
   for (const auto& flow : log.flows) {
     result.metrics["wal_bytes"] += static_cast<double>(flow.wal_bytes);
+    result.metrics["committed_transactions"] += static_cast<double>(flow.transactions);
+    result.metrics["committed_changes"] += static_cast<double>(flow.rows_written);
     result.metrics["tps"] += end_s > 0 ? static_cast<double>(flow.transactions) / end_s : 0;
   }
 }

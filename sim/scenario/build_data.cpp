@@ -203,6 +203,7 @@ void build_tables(Building& building) {
     table.name = name;
     table.schema = fields.text("schema");
     table.secondary_indexes = static_cast<int>(fields.integer("secondary_indexes"));
+    table.hot_updates = fields.number("hot_updates");
     table.replica_identity = identity_of(fields.text("replica_identity"));
     table.initial_rows = fields.integer("rows");
     table.triggers = static_cast<int>(fields.integer("triggers"));

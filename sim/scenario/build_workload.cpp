@@ -3,6 +3,7 @@
 
 #include "models/base/suggest.hpp"
 #include "models/ddl.hpp"
+#include "sim/scenario/replay_file.hpp"
 
 #include <fmt/format.h>
 
@@ -24,8 +25,8 @@ public:
   std::vector<TransactionStep> take() { return std::move(steps_); }
 
   void add(const Fields& fields, const std::string& path) {
-    static constexpr std::string_view verbs[] = {"insert",    "update",      "delete",
-                                                 "savepoint", "rollback_to", "pause"};
+    static constexpr std::string_view verbs[] = {"insert",      "update",  "delete", "savepoint",
+                                                 "rollback_to", "release", "pause"};
     std::vector<std::string_view> found;
     bool usable = true;
     for (const std::string_view verb : verbs) {
@@ -35,9 +36,10 @@ public:
     }
     if (found.size() != 1) {
       if (found.empty() and not has_bad_key(fields))
-        problem(
-            fields.node().at, path,
-            "says nothing to do; a step is one of insert, update, delete, savepoint, rollback_to and pause");
+        problem(fields.node().at, path,
+                "says nothing to do; a step is one of insert, update, delete, savepoint, rollback_to, "
+                "release and "
+                "pause");
       else if (not found.empty())
         problem(fields.node().at, path,
                 fmt::format("{} stand in one step; each is a step of its own", fmt::join(found, " and ")));
@@ -48,7 +50,7 @@ public:
       return;
     if (verb == "pause")
       add_pause(fields, path);
-    else if (verb == "savepoint" or verb == "rollback_to")
+    else if (verb == "savepoint" or verb == "rollback_to" or verb == "release")
       add_savepoint(fields, verb, path);
     else
       add_statement(fields, verb, path, usable);
@@ -75,7 +77,7 @@ private:
   /// A flow's transactions are statements and nothing else.
   bool fits_flow(const Fields& fields, const std::string& path) const {
     bool fits = true;
-    for (const std::string_view key : {"savepoint", "rollback_to", "pause", "rolled_back"}) {
+    for (const std::string_view key : {"savepoint", "rollback_to", "release", "pause", "rolled_back"}) {
       if (fields.node().find(key) == nullptr)
         continue;
       fits = false;
@@ -108,13 +110,18 @@ private:
     }
     const auto known = std::find(open_.rbegin(), open_.rend(), name);
     if (known == open_.rend()) {
-      problem(fields.at(verb), path + ".rollback_to",
+      problem(fields.at(verb), path + "." + std::string(verb),
               open_.empty() ? fmt::format("unknown savepoint '{}'; no savepoint is open here", name)
                             : fmt::format("unknown savepoint '{}'{}", name, suggestion(name, open_)));
       return;
     }
     open_.erase(known.base(), open_.end()); // the savepoint itself stays
-    steps_.emplace_back(RollbackToStep{name});
+    if (verb == "rollback_to") {
+      steps_.emplace_back(RollbackToStep{name});
+      return;
+    }
+    open_.pop_back();
+    steps_.emplace_back(ReleaseStep{name});
   }
 
   void add_statement(const Fields& fields, std::string_view verb, const std::string& path, bool usable) {
@@ -250,6 +257,28 @@ void add_flow(Building& building, const NamedFields& entry) {
   building.scenario.flows.push_back(std::move(flow));
 }
 
+void add_replay(Building& building, const NamedFields& entry) {
+  const auto& [name, path, fields] = entry;
+  if (fields.given("replay") == nullptr)
+    return;
+  const Fields replay = fields.child("replay");
+  if (not replay.usable("file") or not replay.usable("speed"))
+    return;
+  ReplayLoad load;
+  load.name = name;
+  load.server = fields.text("server");
+  try {
+    read_replay(replay_path(entry), building.scenario.tables, replay.number("speed"), load);
+  } catch (const ScenarioError& error) {
+    building.problems.add_found(replay.at("file"), error.diagnostics());
+    return;
+  } catch (const UsageError& error) {
+    building.problems.add(replay.at("file"), path + ".replay.file", error.what());
+    return;
+  }
+  building.scenario.replays.push_back(std::move(load));
+}
+
 void add_other_wal(Building& building, const NamedFields& entry) {
   const auto& [name, path, fields] = entry;
   building.scenario.other_wal.push_back({name, fields.text("server"), fields.number("other_wal"),
@@ -280,9 +309,20 @@ void add_ddl(Building& building, const NamedFields& entry) {
 
 } // namespace
 
+std::filesystem::path replay_path(const NamedFields& entry) {
+  const Fields replay = entry.fields.child("replay");
+  const Position& at = replay.at("file");
+  // An override is seen from the working directory.
+  const bool in_file = at.line > 0 and at.file != nullptr;
+  const std::filesystem::path folder = in_file ? std::filesystem::path(*at.file).parent_path() : "";
+  return (folder / replay.text("file")).lexically_normal();
+}
+
 LoadKind load_kind(const Fields& fields) {
   if (fields.node().find("ddl") != nullptr)
     return LoadKind::Ddl;
+  if (fields.node().find("replay") != nullptr)
+    return LoadKind::Replay;
   if (fields.node().find("other_wal") != nullptr)
     return LoadKind::OtherWal;
   return fields.node().find("rate") != nullptr ? LoadKind::Flow : LoadKind::Batch;
@@ -302,6 +342,9 @@ void build_workload(Building& building) {
       break;
     case LoadKind::Ddl:
       add_ddl(building, entry);
+      break;
+    case LoadKind::Replay:
+      add_replay(building, entry);
       break;
     }
   }

@@ -26,11 +26,11 @@ struct Kind {
   std::vector<std::string_view> fields;
 };
 
-const std::array<Kind, 4>& kinds() {
-  static const std::array<Kind, 4> all = {
+const std::array<Kind, 5>& kinds() {
+  static const std::array<Kind, 5> all = {
       Kind{LoadKind::Batch,
            "a transaction at a given time",
-           "it has neither `rate` nor `other_wal` nor `ddl`",
+           "it has none of `rate`, `other_wal`, `replay` and `ddl`",
            {"transaction", "at", "every", "times", "ends", "sessions"}},
       Kind{LoadKind::Flow,
            "a flow of small transactions",
@@ -38,6 +38,7 @@ const std::array<Kind, 4>& kinds() {
            {"transaction", "rate", "arrivals", "from", "until", "curve", "curve_period"}},
       Kind{
           LoadKind::OtherWal, "WAL of other databases", "it has `other_wal`", {"other_wal", "from", "until"}},
+      Kind{LoadKind::Replay, "a replay", "it has a `replay`", {"replay"}},
       Kind{LoadKind::Ddl,
            "a statement that changes the catalog",
            "it has `ddl`",
@@ -69,7 +70,8 @@ struct RunPlan {
 class WorkloadCheck {
 public:
   explicit WorkloadCheck(Building& building)
-      : root_(building.root), scenario_(building.scenario), problems_(building.problems) {}
+      : building_(building), root_(building.root), scenario_(building.scenario),
+        problems_(building.problems) {}
 
   void check() {
     const std::vector<NamedFields> entries = named_entries(root_, "workload");
@@ -98,9 +100,13 @@ private:
       else
         check_runs(entry);
       break;
+    case LoadKind::Replay:
+      break;
     }
     if (not entry.fields.usable("server") or not check_publisher(entry))
       return;
+    if (load_kind(entry.fields) == LoadKind::Replay)
+      check_replay(building_, entry);
     if (const Node* steps = entry.fields.given("transaction"))
       for (std::size_t i = 0; i < steps->items.size(); ++i)
         check_published(steps->items[i], fmt::format("{}.transaction[{}]", entry.path, i),
@@ -129,7 +135,7 @@ private:
                     fmt::format("`{}` belongs to {}; this entry is {}, as {}", field.key,
                                 fmt::join(owners, " and to "), own.name, own.mark));
     }
-    if (is == LoadKind::OtherWal or is == LoadKind::Ddl)
+    if (is == LoadKind::OtherWal or is == LoadKind::Ddl or is == LoadKind::Replay)
       return;
     const Node* steps = node.find("transaction");
     if (steps == nullptr and is == LoadKind::Flow)
@@ -139,7 +145,8 @@ private:
       problems_.add(
           node.at, entry.path,
           "says nothing to do; an entry has a `transaction`, a flow of small ones has a `rate` besides, "
-          "WAL of other databases is `other_wal`, a statement that changes the catalog is `ddl`");
+          "WAL of other databases is `other_wal`, a statement that changes the catalog is `ddl`, "
+          "transactions from a file are a `replay`");
     else if (not steps->bad and steps->items.empty())
       problems_.add(steps->at, entry.path + ".transaction", "is empty; at least one step is needed");
   }
@@ -296,7 +303,7 @@ private:
     std::map<std::string, Rows> rows;
     for (const auto& [name, table] : scenario_.tables)
       rows[name] = table.initial_rows;
-    const std::set<std::string> uncounted = filled_by_flows();
+    const std::set<std::string> uncounted = uncounted_tables();
     while (not starts.empty()) {
       const auto [at_s, index, run] = starts.top();
       starts.pop();
@@ -312,12 +319,17 @@ private:
     }
   }
 
-  std::set<std::string> filled_by_flows() const {
+  std::set<std::string> uncounted_tables() const {
     std::set<std::string> out;
     for (const FlowLoad& flow : scenario_.flows)
       for (const StatementStep& step : flow.transaction)
         if (step.operation == Operation::Insert)
           out.insert(step.table);
+    for (const ReplayLoad& replay : scenario_.replays)
+      for (const auto& steps : replay.distinct)
+        for (const TransactionStep& step : steps)
+          if (const auto* statement = std::get_if<StatementStep>(&step))
+            out.insert(statement->table);
     return out;
   }
 
@@ -350,7 +362,7 @@ private:
       if (steps->items[i].bad)
         return std::nullopt;
       const Fields step(steps->items[i], object_of("step"));
-      if (step.given("pause") != nullptr)
+      if (step.given("pause") != nullptr or step.given("release") != nullptr)
         continue;
       if (step.given("savepoint") != nullptr) {
         savepoints[step.text("savepoint")] = plan.change;
@@ -389,6 +401,7 @@ private:
     return true;
   }
 
+  Building& building_;
   const Node& root_;
   Scenario& scenario_;
   Problems& problems_;

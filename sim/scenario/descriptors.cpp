@@ -195,7 +195,12 @@ void add_tables(Objects& out) {
               "go "
               "over them in turn")
             .between(1, 1e7)
-            .otherwise("1")}});
+            .otherwise("1"),
+        Field("hot_updates", T::Percent,
+              "share of its UPDATEs whose new version stays on the page and needs no index entry (HOT)")
+            .between(0, 1)
+            .otherwise("0%")
+            .mirrors("pg_stat_all_tables.n_tup_hot_upd")}});
   out.push_back(
       {"column",
        "type",
@@ -313,10 +318,15 @@ void add_workload(Objects& out) {
         Field("curve", T::ObjectList, "factors on `rate`, in order of time").of("curve_point"),
         Field("curve_period", T::Duration, "the curve starts again after it; left out, the last factor stays")
             .between(1e-3, longest_s),
-        Field("other_wal", T::ByteRate, "WAL that other databases of the server write")
-            .between(1, terabyte)}});
+        Field("other_wal", T::ByteRate, "WAL that other databases of the server write").between(1, terabyte),
+        Field("replay", T::Object, "transactions as a server once ran them, from a file").of("replay")}});
   const auto catalog = catalog_load_fields();
   out.back().fields.insert(out.back().fields.end(), catalog.begin(), catalog.end());
+  out.push_back(
+      {"replay",
+       "file",
+       {Field("file", T::Path, "the list of transactions, as `replisim import` writes it").needed(),
+        Field("speed", T::Number, "how many times faster than recorded").between(1e-3, 1e3).otherwise("1")}});
   out.push_back(
       {"curve_point",
        "",
@@ -345,6 +355,7 @@ void add_steps(Objects& out) {
             .otherwise("0%"),
         Field("savepoint", T::Text, "SAVEPOINT of this name"),
         Field("rollback_to", T::Text, "ROLLBACK TO the savepoint of this name"),
+        Field("release", T::Text, "RELEASE of the savepoint of this name"),
         Field("pause", T::Duration, "the session does nothing for so long, its transaction open")
             .between(1e-6, longest_s)}});
 }

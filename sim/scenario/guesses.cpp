@@ -1,6 +1,7 @@
 // Everything nobody measured or stated, gathered for the report; and the identity of a scenario.
 #include "sim/scenario/field_path.hpp"
 #include "sim/scenario/library_files.hpp"
+#include "sim/scenario/replay_file.hpp"
 #include "sim/scenario/scenario_parts.hpp"
 #include "sim/scenario/subscriber_memory.hpp"
 
@@ -164,6 +165,8 @@ std::string scenario_hash(const Building& building) {
   text += fmt::format("\n{} {:.17g}", profile.name, profile.cpu_speed);
   for (const CostParameter& parameter : cost_parameters())
     text += fmt::format("\n{} {:.17g}", parameter.name, profile.costs.*parameter.field);
+  for (const ReplayLoad& replay : building.scenario.replays)
+    text += "\n" + replay.name + ": " + replay_text(replay);
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char c : text)
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;

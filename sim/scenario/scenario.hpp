@@ -164,6 +164,7 @@ struct Scenario {
   std::vector<FlowLoad> flows;
   std::vector<OtherWalLoad> other_wal;
   std::vector<DdlLoad> ddl;
+  std::vector<ReplayLoad> replays;
   std::vector<BackgroundLoad> background;
   Observe observe;
   std::vector<SweepAxis> sweep;

@@ -5,6 +5,7 @@
 #include "sim/scenario/loader.hpp"
 #include "sim/scenario/problems.hpp"
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -44,8 +45,8 @@ int find_column(const Table& table, const std::string& name, const Position& at,
 void require_integer_column(const Column& column, const ColumnValue& value, const Position& at,
                             const std::string& path, Problems& problems);
 
-/// What an entry of `workload` is, by the fields it has: `ddl`, `other_wal`, `rate`, or none of them.
-enum class LoadKind { Batch, Flow, OtherWal, Ddl };
+/// What an entry of `workload` is, by the fields it has: `ddl`, `other_wal`, `replay`, `rate`, or none of them.
+enum class LoadKind { Batch, Flow, OtherWal, Ddl, Replay };
 LoadKind load_kind(const Fields& fields);
 
 void build_profile(Building& building);
@@ -68,6 +69,11 @@ void check_workload(Building& building);
 
 /// What concerns statements that change the catalog, and decoding through SQL.
 void check_catalog_changes(Building& building);
+/// The part of that which concerns the transactions of one `replay` entry.
+void check_replay(Building& building, const NamedFields& entry);
+
+/// The file that a `replay` entry names, seen from the file that names it.
+std::filesystem::path replay_path(const NamedFields& entry);
 
 /// Fills Scenario::guesses from `guessed`, from machine files, from profiles and from guessed defaults.
 void collect_guesses(Building& building);
