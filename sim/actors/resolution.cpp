@@ -35,20 +35,20 @@ CostParameters effective_costs(const CostProfile& profile) {
 
 Resolution resolution_of(const Scenario& scenario, const CostParameters& costs) {
   double rows = 0, seconds = 0;
-  const auto add = [&](const std::vector<TransactionStep>& steps) {
+  const auto add = [&](const std::vector<TransactionStep>& steps, double sessions) {
     for (const auto& step : steps)
       if (const auto* statement = std::get_if<StatementStep>(&step)) {
-        const auto count = static_cast<double>(statement->rows) * load.sessions;
+        const auto count = static_cast<double>(statement->rows) * sessions;
         rows += count;
         seconds +=
             count * seconds_through_all_stages(costs, scenario.tables.at(statement->table), *statement);
       }
   };
   for (const auto& load : scenario.batches)
-    add(load.transaction);
+    add(load.transaction, static_cast<double>(load.sessions));
   for (const auto& load : scenario.replays)
     for (const auto& transaction : load.transactions)
-      add(load.distinct[transaction.steps]);
+      add(load.distinct[transaction.steps], 1);
   Resolution resolution;
   const bool stated = scenario.time_resolution_s > 0;
   resolution.time_s = stated ? scenario.time_resolution_s : seconds * automatic_fraction;

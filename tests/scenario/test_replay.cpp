@@ -88,10 +88,10 @@ TEST_CASE("a mistaken list says line and reason") {
 
 TEST_CASE("a list that is not there, and fields that do not go with it") {
   CHECK(errors_of(with_replay("nowhere.csv")).at(0).find("nowhere.csv cannot be read") != std::string::npos);
-  CHECK(
-      errors_of(replaced(sound, "transaction: [{insert: t, rows: 10}]", "replay: a.csv, rate: 1/s")).back() ==
-      "11:44 workload.w.rate: `rate` belongs to a flow of small transactions; this entry is a replay, as it "
-      "has a `replay`");
+  const std::string mixed =
+      errors_of(replaced(sound, "transaction: [{insert: t, rows: 10}]", "replay: a.csv, rate: 1/s")).back();
+  CHECK(mixed.find("11:44 workload.w.rate: `rate` belongs to a flow of small transactions") == 0);
+  CHECK(mixed.ends_with("; this entry is a replay, as it has a `replay`"));
 }
 
 TEST_CASE("a replay changes only rows that something identifies, and the number of rows is not checked") {
