@@ -81,8 +81,15 @@ ApplyTime ApplyCost::row(const Table& table, Operation operation, RowOrder order
 
 ApplyTime ApplyCost::rows(const std::vector<ChangeRun>& runs) const {
   ApplyTime time;
-  for (const auto& run : runs)
+  for (const auto& run : runs) {
     time += static_cast<double>(run.rows.count) * row(*run.table, run.statement->operation, RowOrder::Table);
+    // A chunk is a row of the TOAST table, without what only rows of messages take.
+    const ToastWork toast = toast_work(*run.table, *run.statement);
+    const double shared_s = shared_row_seconds(*costs_);
+    time.cpu_s += static_cast<double>(run.rows.count) *
+                  (static_cast<double>(toast.inserted) * (costs_->apply_insert_row_s - shared_s) +
+                   static_cast<double>(toast.deleted) * (costs_->apply_delete_row_s - shared_s));
+  }
   return time;
 }
 

@@ -1,5 +1,7 @@
 #include "models/backend_cost.hpp"
 
+#include "models/row_shape.hpp"
+
 namespace replisim {
 
 double backend_row_seconds(const CostParameters& costs, const Table& table, Operation operation) {
@@ -15,6 +17,13 @@ double backend_row_seconds(const CostParameters& costs, const Table& table, Oper
     return costs.backend_delete_row_s + triggers;
   }
   return 0;
+}
+
+double backend_row_seconds(const CostParameters& costs, const Table& table, const StatementStep& statement) {
+  const ToastWork toast = toast_work(table, statement);
+  return backend_row_seconds(costs, table, statement.operation) +
+         static_cast<double>(toast.inserted) * costs.backend_insert_row_s +
+         static_cast<double>(toast.deleted) * costs.backend_delete_row_s;
 }
 
 } // namespace replisim

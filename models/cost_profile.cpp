@@ -65,6 +65,17 @@ constexpr std::array rows = {
     CostParameter{
         "walsender.send_column", &C::send_column_s, per_column, 0, 5 * us,
         "Output function and copy of one column: the same with more columns, difference by columns."},
+    CostParameter{
+        "walsender.send_column_binary", &C::send_column_binary_s, per_column, 0, 5 * us,
+        "Send function and copy of one column, with binary = true: as send_column, with binary output."},
+    CostParameter{
+        "walsender.spill_file", &C::spill_file_s, "s per file", 0, 2 * ms,
+        "Creating, opening, closing, reopening and removing one spill file: decoding of many one-row "
+        "savepoints at 64kB, by files."},
+    CostParameter{
+        "walsender.search_transaction", &C::search_transaction_s, "s per (sub)transaction", 0, 1 * us,
+        "Looking at one (sub)transaction while the largest is searched: the same on a server before "
+        "17, growth with the square of the savepoints."},
     CostParameter{"walsender.send_byte", &C::send_byte_s, per_byte, 0, 20 * ns,
                   "One byte of a message: the same with wider columns, difference by bytes."},
     CostParameter{"walsender.send_transaction", &C::send_transaction_s, "s per transaction", 0, 200 * us,

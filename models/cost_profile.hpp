@@ -31,11 +31,14 @@ struct CostParameters {
   double restore_change_s = 0;  ///< read one change back (two read()s)
 
   // Walsender: output plugin and socket.
-  double send_change_s = 0;      ///< relation lookup, publication filter, message frame, send()
-  double send_column_s = 0;      ///< one column's output function and copy
-  double send_byte_s = 0;        ///< per byte of the message
-  double send_transaction_s = 0; ///< replaying one committed transaction: snapshot, begin and commit
-  double stream_chunk_s = 0;     ///< opening and closing one streamed chunk, both ends of it in the walsender
+  double send_change_s = 0;        ///< relation lookup, publication filter, message frame, send()
+  double send_column_s = 0;        ///< one column's output function and copy
+  double send_byte_s = 0;          ///< per byte of the message
+  double send_transaction_s = 0;   ///< replaying one committed transaction: snapshot, begin and commit
+  double send_column_binary_s = 0; ///< one column's send function and copy, with binary = true
+  double spill_file_s = 0;         ///< creating, writing once, reading once and removing one spill file
+  double search_transaction_s = 0; ///< looking at one (sub)transaction in search of the largest (before 17)
+  double stream_chunk_s = 0; ///< opening and closing one streamed chunk, both ends of it in the walsender
 
   // Decoding: what catalog changes cost besides.
   double decoding_start_s = 0;             ///< one call of the SQL decoding interface, its changes excluded

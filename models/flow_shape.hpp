@@ -16,8 +16,17 @@ struct Publishing {
   bool published = false;
   double passes = 1;        ///< share of rows that the row filter lets through
   double filter_cost_s = 0; ///< per row, passed or not
+  bool inserts = true, updates = true, deletes = true; ///< option `publish`
+  bool sends(Operation operation) const {
+    return published and (operation == Operation::Insert   ? inserts
+                          : operation == Operation::Update ? updates
+                                                           : deletes);
+  }
 };
 using PublishingOf = std::function<Publishing(const std::string& table)>;
+
+/// CPU seconds of the walsender for the columns of one row.
+double columns_sent_seconds(const CostParameters& costs, const Table& table, Operation operation);
 
 /// Sizes of one transaction of a flow. Row images are those of a table's mean row.
 struct FlowShape {

@@ -1,6 +1,7 @@
 #include "models/reorder_buffer.hpp"
 
 #include "models/base/check.hpp"
+#include "models/wal_retention.hpp"
 
 #include <algorithm>
 
@@ -111,7 +112,8 @@ bool ReorderBuffer::is_single(SizeKey key) const {
 /// A transaction can be streamed when it has a row to send.
 bool ReorderBuffer::is_tree(SizeKey key) const {
   const auto it = transactions_.find(xid_of(key));
-  return it != transactions_.end() and it->second.tree_bytes == key.first and it->second.tree_rows > 0;
+  return it != transactions_.end() and it->second.tree_bytes == key.first and it->second.tree_rows > 0 and
+         not it->second.incomplete;
 }
 
 /// The key of who holds most, by one transaction or with its subtransactions; (0, 0) when nobody can be
@@ -130,9 +132,55 @@ void ReorderBuffer::append(Transaction& txn, const ChangeRun& run) {
   push_run(top.runs, run);
   top.has_changes = true;
   top.tree_rows += run.rows.count;
-  txn.in_memory += run.rows.count;
-  txn.queued_bytes += run.rows.count * run.change_bytes;
-  charge(txn, run.rows.count * run.change_bytes);
+  txn.rows += run.rows.count;
+  txn.in_memory += run.rows.count * run.changes_per_row();
+  txn.queued_bytes += run.rows.count * run.row_bytes();
+  charge(txn, run.rows.count * run.row_bytes());
+}
+
+/// A change of a row that is not whole yet.
+void ReorderBuffer::append_part(Transaction& txn, Bytes bytes) {
+  transactions_.at(txn.top).has_changes = true;
+  ++txn.in_memory;
+  txn.queued_bytes += bytes;
+  charge(txn, bytes);
+}
+
+/// ReorderBufferProcessPartialChange: what was spilled because it could not be streamed is streamed as soon
+/// as it can.
+bool ReorderBuffer::streams_at_once(const Transaction& txn) const {
+  return streams() and txn.serialized and not transactions_.at(txn.top).incomplete;
+}
+
+/// Rows of several changes: whole ones while they fit, the row that fills the memory change by change.
+void ReorderBuffer::add_row_by_row(Transaction& txn, ChangeRun& rest, Added& out,
+                                   const AbortLookup& aborted) {
+  auto& top = transactions_.at(txn.top);
+  const Bytes row_bytes = rest.row_bytes();
+  const Rows fitting = streams_at_once(txn) ? 0 : (limit_bytes_ - memory_bytes_ - 1) / row_bytes;
+  if (fitting > 0)
+    append(txn, take(rest, std::min(fitting, rest.rows.count)));
+  if (rest.rows.count == 0)
+    return;
+  top.incomplete = rest.shape->incomplete;
+  for (const Bytes part : rest.shape->before) {
+    append_part(txn, part);
+    make_room(out, aborted);
+  }
+  top.incomplete = false;
+  ChangeRun last = take(rest, 1);
+  if (txn.known_aborted or top.known_aborted) { // found out meanwhile
+    ++out.ignored;
+    return;
+  }
+  append_part(txn, last.shape->last);
+  push_run(top.runs, last);
+  ++top.tree_rows;
+  ++txn.rows;
+  charge(txn, 0); // it can be streamed now
+  if (streams_at_once(txn))
+    push_eviction(out.evictions, stream(top));
+  make_room(out, aborted);
 }
 
 Added ReorderBuffer::add(Xid top, const ChangeRun& run, const AbortLookup& aborted) {
@@ -144,6 +192,15 @@ Added ReorderBuffer::add(Xid top, const ChangeRun& run, const AbortLookup& abort
     if (txn.known_aborted or transactions_.at(top).known_aborted) {
       out.ignored += rest.rows.count;
       break;
+    }
+    if (rest.shape != nullptr) {
+      add_row_by_row(txn, rest, out, aborted);
+      continue;
+    }
+    if (streams_at_once(txn)) {
+      append(txn, take(rest, 1));
+      push_eviction(out.evictions, stream(transactions_.at(top)));
+      continue;
     }
     const Rows until_full = std::max<Rows>(1, ceil_div(limit_bytes_ - memory_bytes_, rest.change_bytes));
     append(txn, take(rest, std::min(until_full, rest.rows.count)));
@@ -162,6 +219,8 @@ void ReorderBuffer::make_room(Added& out, const AbortLookup& aborted) {
     const SizeKey tree = streams() ? largest(true) : SizeKey{0, 0};
     const bool streamed = tree.first > 0;
     const SizeKey key = streamed ? tree : largest(false);
+    if (not streamed and not traits_.eviction_uses_heap)
+      effort_.searched += std::ssize(transactions_);
     REPLISIM_REQUIRE(key.first > 0, "{} bytes are queued, and nobody holds them", memory_bytes_);
     auto& victim = transactions_.at(xid_of(key));
     if (traits_.drops_aborted_at_eviction and aborted(victim.xid)) {
@@ -198,6 +257,8 @@ void ReorderBuffer::repeat_last(Added& out, Transaction& txn, ChangeRun& rest) {
   const Bytes bytes = skipped.rows.count * skipped.change_bytes;
   last.passes += rounds;
   last.changes += skipped.rows.count;
+  if (last.kind == Eviction::Kind::Spill and not traits_.eviction_uses_heap)
+    effort_.searched += rounds * std::ssize(transactions_);
   if (last.kind == Eviction::Kind::Stream) {
     push_run(last.content, skipped);
     counters_.stream_count += rounds;
@@ -205,6 +266,8 @@ void ReorderBuffer::repeat_last(Added& out, Transaction& txn, ChangeRun& rest) {
     counters_.total_bytes += bytes;
   } else {
     push_run(transactions_.at(txn.top).runs, skipped);
+    transactions_.at(txn.top).tree_rows += skipped.rows.count;
+    txn.rows += skipped.rows.count;
     txn.queued_bytes += bytes;
     account_spill(txn, skipped.rows.count, bytes, rounds);
   }
@@ -214,9 +277,15 @@ void ReorderBuffer::account_spill(Transaction& txn, Rows changes, Bytes bytes, s
                                   std::int64_t catalog_changes) {
   counters_.spill_count += passes;
   counters_.spill_bytes += bytes;
-  if (not txn.serialized)
+  if (not txn.spilled_before)
     ++counters_.spill_txns;
-  txn.serialized = true;
+  txn.serialized = txn.spilled_before = true;
+  // Several passes are spread over the segments of the entry, each of which gets a file.
+  const std::int64_t files =
+      passes > 1 ? segment_ - std::max(first_segment_ - 1, txn.file_segment) : (txn.file_segment < segment_);
+  txn.file_segment = segment_;
+  effort_.files += files;
+  spill_files_ += files;
   txn.spilled += changes;
   txn.catalog_spilled += catalog_changes;
   const Bytes file_bytes = bytes + (changes + catalog_changes) * disk_header_bytes;
@@ -260,6 +329,9 @@ Eviction ReorderBuffer::stream(Transaction& top) {
     spill_file_bytes_ -= txn.file_bytes;
     txn.spilled = txn.catalog_spilled = 0;
     txn.queued_bytes = txn.file_bytes = txn.catalog_file_bytes = 0;
+    txn.rows = 0;
+    txn.serialized = false;
+    txn.file_segment = -1;
     release(txn);
   };
   empty(top);
@@ -283,7 +355,9 @@ Rows ReorderBuffer::drop(Transaction& txn) {
   Rows dropped = txn.in_memory;
   auto& top = transactions_.at(txn.top);
   std::erase_if(top.runs, [&](const ChangeRun& run) { return run.xid == txn.xid; });
-  top.tree_rows -= txn.in_memory + txn.spilled;
+  top.tree_rows -= txn.rows;
+  top.incomplete = false;
+  txn.rows = 0;
   release(txn);
   spill_file_bytes_ -= txn.file_bytes;
   txn.spilled = txn.catalog_spilled = 0;
@@ -380,6 +454,17 @@ void ReorderBuffer::clear() {
   memory_bytes_ = 0;
   catalog_memory_bytes_ = 0;
   spill_file_bytes_ = 0;
+}
+
+ReorderBuffer::Effort ReorderBuffer::take_effort() {
+  const Effort effort = effort_;
+  effort_ = {};
+  return effort;
+}
+
+void ReorderBuffer::at(Lsn start, Lsn end) {
+  first_segment_ = static_cast<std::int64_t>(start.value) / wal_segment_bytes;
+  segment_ = static_cast<std::int64_t>(end.value) / wal_segment_bytes;
 }
 
 bool ReorderBuffer::streamed(Xid top) const {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "models/invalidation.hpp"
+#include "models/row_shape.hpp"
 #include "models/version.hpp"
 #include "models/workload.hpp"
 
@@ -27,8 +28,15 @@ struct ChangeRun {
   const Table* table = nullptr;             ///< not owned; outlives the buffer
   const StatementStep* statement = nullptr; ///< not owned; outlives the buffer
   RowRange rows;
-  Bytes change_bytes = 0; ///< accounted memory of one change
+  Bytes change_bytes = 0; ///< accounted memory of a row's one change; without `shape`
   InvalidationsRef invalidations = {};
+  const Table* sent_as = nullptr;  ///< the table as it travels, where that differs; not owned
+  const RowShape* shape = nullptr; ///< of a row of several changes; not owned, outlives the buffer
+
+  /// The table as messages describe it.
+  const Table& wire_table() const { return sent_as == nullptr ? *table : *sent_as; }
+  Rows changes_per_row() const { return shape == nullptr ? 1 : shape->changes(); }
+  Bytes row_bytes() const { return shape == nullptr ? change_bytes : shape->bytes(); }
 };
 
 /// pg_stat_replication_slots, by its column names.
@@ -122,6 +130,16 @@ public:
   /// Decoded commit record. The spill files stay until `forget`.
   Replay commit(Xid top);
 
+  /// What making room took since the last call, besides the changes themselves.
+  struct Effort {
+    std::int64_t files = 0;    ///< spill files created: one per (sub)transaction and WAL segment
+    std::int64_t searched = 0; ///< (sub)transactions looked at for the largest, before 17
+  };
+  Effort take_effort();
+
+  /// The WAL entry that is decoded now: spill files are named after segments.
+  void at(Lsn start, Lsn end);
+
   /// Whether chunks may be streamed now: not while WAL is read again that lies before the decoding start.
   void allow_streaming(bool allowed) { streaming_allowed_ = allowed; }
 
@@ -147,6 +165,8 @@ public:
   Bytes catalog_spilled_bytes() const { return catalog_spilled_bytes_; }
   Bytes spill_file_bytes() const { return spill_file_bytes_; }
   Bytes peak_spill_file_bytes() const { return peak_spill_file_bytes_; }
+  /// Spill files created so far.
+  std::int64_t spill_files() const { return spill_files_; }
 
 private:
   struct Transaction {
@@ -164,8 +184,12 @@ private:
     Bytes catalog_file_bytes = 0;
     InvalidationsRef own, received;
     bool overflowed = false;
-    bool has_changes = false; ///< something was queued: it has a base snapshot (top-level only)
-    Rows tree_rows = 0;       ///< rows not yet sent or dropped, children included (top-level only)
+    Rows rows = 0;                  ///< own whole rows, not yet sent or dropped
+    bool incomplete = false;        ///< the last row is not whole yet (top-level only)
+    std::int64_t file_segment = -1; ///< WAL segment that its newest spill file is named after
+    bool spilled_before = false;    ///< counted in spill_txns, whatever has become of its files
+    bool has_changes = false;       ///< something was queued: it has a base snapshot (top-level only)
+    Rows tree_rows = 0;             ///< rows not yet sent or dropped, children included (top-level only)
     Bytes file_bytes = 0;
     bool serialized = false;
     bool streamed = false;
@@ -179,6 +203,9 @@ private:
 
   Transaction& entry(Xid xid, Xid top);
   void append(Transaction& txn, const ChangeRun& run);
+  void append_part(Transaction& txn, Bytes bytes);
+  void add_row_by_row(Transaction& txn, ChangeRun& rest, Added& out, const AbortLookup& aborted);
+  bool streams_at_once(const Transaction& txn) const;
   void append_catalog(Transaction& txn, std::int64_t count, Bytes bytes);
   void charge(Transaction& txn, Bytes delta);
   void release(Transaction& txn);
@@ -209,6 +236,9 @@ private:
   Bytes catalog_spilled_bytes_ = 0;
   Bytes spill_file_bytes_ = 0;
   Bytes peak_spill_file_bytes_ = 0;
+  std::int64_t first_segment_ = 0, segment_ = 0; ///< of the WAL entry being decoded
+  std::int64_t spill_files_ = 0;
+  Effort effort_;
   SlotCounters counters_;
 };
 

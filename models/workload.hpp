@@ -15,6 +15,7 @@ struct StatementStep {
   std::string table;
   Rows rows = 0;
   std::vector<Assignment> assignments; ///< of an UPDATE, where they change sizes
+  bool speculative = false;            ///< INSERT ... ON CONFLICT: inserted on approval, then confirmed
 };
 
 struct SavepointStep {

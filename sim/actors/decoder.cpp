@@ -6,6 +6,15 @@
 
 namespace replisim {
 
+namespace {
+Rows rows_in(const std::vector<ChangeRun>& runs) {
+  Rows rows = 0;
+  for (const auto& run : runs)
+    rows += run.rows.count;
+  return rows;
+}
+} // namespace
+
 Decoder::Decoder(Params params, const TransactionStatus& status)
     : params_(params), status_(status), buffer_(params.work_mem_bytes, params.streaming, params.traits) {}
 
@@ -29,8 +38,9 @@ Decoder::Result Decoder::decode(const WalEntry& entry) {
   read.lsn = entry.end;
   result.steps.push_back(read);
   buffer_.allow_streaming(entry.start >= confirmed_);
+  buffer_.at(entry.start, entry.end);
   if (const auto* rows = std::get_if<RowsWritten>(&entry.what)) {
-    open_.try_emplace(entry.top, snapshot_);
+    open_.try_emplace(entry.top, InProgress{snapshot_, entry.next_xid});
     decode_rows(entry, *rows, result);
   } else if (const auto* flow = std::get_if<FlowCommitted>(&entry.what)) {
     decode_flow(entry, *flow, result);
@@ -40,20 +50,34 @@ Decoder::Result Decoder::decode(const WalEntry& entry) {
   } else if (std::holds_alternative<Committed>(entry.what)) {
     decode_commit(entry, result);
   } else if (const auto* changed = std::get_if<CatalogChanged>(&entry.what)) {
-    open_.try_emplace(entry.top, snapshot_);
+    open_.try_emplace(entry.top, InProgress{snapshot_, entry.next_xid});
     decode_catalog_change(entry, *changed, result);
   } else if (std::holds_alternative<CatalogCommitted>(entry.what)) {
     open_.erase(entry.top);
     decode_catalog_commit(entry, result);
   } else if (std::holds_alternative<RunningXacts>(entry.what)) {
     result.restart_candidate = entry.start;
-    for (const auto& [top, restart] : open_)
-      result.restart_candidate = std::min(*result.restart_candidate, restart);
+    result.oldest_xid = entry.next_xid;
+    for (const auto& [top, began] : open_) {
+      result.restart_candidate = std::min(*result.restart_candidate, began.snapshot);
+      result.oldest_xid = std::min(result.oldest_xid, began.xid);
+    }
     // Nobody who runs has an older id, so the snapshots need not list those before it any more.
     history_.purge(open_.empty() ? Xid{UINT32_MAX} : open_.begin()->first);
     snapshot_ = entry.start;
   }
+  const auto effort = buffer_.take_effort();
+  result.steps.front().cpu_s += static_cast<double>(effort.files) * params_.costs->spill_file_s +
+                                static_cast<double>(effort.searched) * params_.costs->search_transaction_s;
   return result;
+}
+
+/// Null for rows of one change each.
+const RowShape* Decoder::shape_of(const RowsWritten& written) {
+  auto known = shapes_.find(written.statement);
+  if (known == shapes_.end())
+    known = shapes_.emplace(written.statement, row_shape(*written.table, *written.statement)).first;
+  return known->second.before.empty() ? nullptr : &known->second;
 }
 
 void Decoder::decode_rows(const WalEntry& entry, const RowsWritten& written, Result& result) {
@@ -61,9 +85,10 @@ void Decoder::decode_rows(const WalEntry& entry, const RowsWritten& written, Res
   const Rows count = written.rows.count;
   result.read = count;
   // Every row record is decoded, also when its transaction is known to be aborted.
-  result.steps.front().cpu_s += static_cast<double>(count) * costs.decode_change_s;
-  const ChangeRun run{entry.xid, written.table, written.statement, written.rows,
-                      change_bytes(*written.table, written.statement->operation)};
+  ChangeRun run{entry.xid, written.table, written.statement, written.rows,
+                change_bytes(*written.table, written.statement->operation)};
+  run.shape = shape_of(written);
+  result.steps.front().cpu_s += static_cast<double>(count * run.changes_per_row()) * costs.decode_change_s;
   auto added = buffer_.add(entry.top, run, [this](Xid xid) { return status_.aborted(xid); });
   auto& queued = queued_[entry.xid];
   queued.first = entry.top;
@@ -91,11 +116,11 @@ void Decoder::add_evictions(const WalEntry& entry, std::vector<Eviction>& evicti
     case Eviction::Kind::Stream:
       step.kind = DecodeStep::Kind::Chunk;
       step.top = eviction.victim;
-      step.rows = eviction.changes;
       step.restored = eviction.restored;
       step.chunks = eviction.passes;
       step.cpu_s = restored_s(eviction.catalog_changes, eviction.catalog_bytes);
       step.runs = std::move(eviction.content);
+      step.rows = rows_in(step.runs);
       replay_catalog(step, buffer_.gathered(eviction.victim));
       for (const auto& sent : step.runs)
         queued_[sent.xid].second -= sent.rows.count;
@@ -158,10 +183,10 @@ void Decoder::decode_commit(const WalEntry& entry, Result& result) {
                restored_s(replay.catalog_restored, replay.catalog_restored_bytes);
   step.top = entry.top;
   step.lsn = entry.end;
-  step.rows = replay.changes;
   step.chunks = replay.streamed and replay.changes > 0 ? 1 : 0;
   step.restored = replay.restored;
   step.runs = std::move(replay.content);
+  step.rows = rows_in(step.runs);
   replay_catalog(step, buffer_.gathered(entry.top));
   for (const auto& sent : step.runs) {
     auto& queued = queued_[sent.xid].second;

@@ -71,6 +71,7 @@ public:
     std::map<Xid, Rows> dropped; ///< by top-level transaction: row changes dropped for good (aborted)
     bool discarded = false;      ///< the client has this transaction already
     std::optional<Lsn> restart_candidate; ///< of a running-xacts record
+    std::uint64_t oldest_xid = 0;         ///< ... with it: the oldest transaction in progress
     std::string failure = {};             ///< why decoding cannot go on
   };
   Result decode(const WalEntry& entry);
@@ -86,6 +87,7 @@ private:
   void decode_commit(const WalEntry& entry, Result& result);
   void decode_abort(const WalEntry& entry, Result& result);
   void decode_flow(const WalEntry& entry, const FlowCommitted& flow, Result& result);
+  const RowShape* shape_of(const RowsWritten& written);
   void add_evictions(const WalEntry& entry, std::vector<Eviction>& evictions, Result& result);
   Rows forget_queued(Xid top);
   // What catalog changes add: decoder_catalog.cpp.
@@ -101,15 +103,22 @@ private:
   Params params_;
   const TransactionStatus& status_;
   ReorderBuffer buffer_;
-  Lsn confirmed_;           ///< decoding starts to send behind it
-  Lsn snapshot_;            ///< last running-xacts record: where decoding could start
-  std::map<Xid, Lsn> open_; ///< top-level transactions in progress: the snapshot before their first record
+  Lsn confirmed_; ///< decoding starts to send behind it
+  Lsn snapshot_;  ///< last running-xacts record: where decoding could start
+  /// A top-level transaction in progress: the snapshot before its first record, and its place in the order of
+  /// all transaction ids.
+  struct InProgress {
+    Lsn snapshot;
+    std::uint64_t xid = 0;
+  };
+  std::map<Xid, InProgress> open_;
   /// Rows of each (sub)transaction decoded and neither sent nor dropped, with its top-level one.
   std::map<Xid, std::pair<Xid, Rows>> queued_;
   CatalogHistory history_;
   RelationCache relations_;
   std::map<Xid, std::int64_t> commands_; ///< of catalog-changing transactions in progress
   CatalogTally catalog_;
+  std::map<const StatementStep*, RowShape> shapes_; ///< looked up, never iterated over
 };
 
 } // namespace replisim

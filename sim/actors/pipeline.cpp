@@ -210,9 +210,9 @@ engine::StreamOptions Pipeline::connection(const std::string& name, const std::s
   return {name, local_socket_bytes, local_message_overhead_bytes, 0};
 }
 
-SlotSide& Pipeline::add_slot(const std::string& name, const Publication& publication, Streaming streaming,
-                             const std::string& client_host, Bytes client_buffer_bytes,
-                             bool confirms_keepalives, double receiver_timeout_s) {
+SlotSide& Pipeline::add_slot(const SlotClient& client) {
+  const std::string& name = client.name;
+  const Publication& publication = scenario_.publications.at(client.publication);
   const Server& publisher = scenario_.servers.at(publication.server);
   auto& from = publishers_.at(publication.server);
   auto& side = slots_[name];
@@ -220,13 +220,13 @@ SlotSide& Pipeline::add_slot(const std::string& name, const Publication& publica
   side.publisher = publication.server;
   side.slot = std::make_unique<Slot>(name, from.wal->inserted(), Lsn{0});
 
-  auto stream = connection("connection of " + name, publisher.host, client_host);
-  stream.window_bytes += client_buffer_bytes;
+  auto stream = connection("connection of " + name, publisher.host, client.host);
+  stream.window_bytes += client.buffer_bytes;
   ReplicationConnection::Params connecting;
   connecting.sender_timeout_s = publisher.settings.number("wal_sender_timeout");
   connecting.latency_s = stream.latency_s;
-  connecting.confirms_keepalives = confirms_keepalives;
-  connecting.receiver_timeout_s = receiver_timeout_s;
+  connecting.confirms_keepalives = client.confirms_keepalives;
+  connecting.receiver_timeout_s = client.receiver_timeout_s;
   connecting.lag_overflow_entries = traits_of(publisher.version).lag_overflow_entries;
   side.connection = std::make_unique<ReplicationConnection>(world_, connecting, stream, *side.slot);
   from.connections.push_back(side.connection.get());
@@ -245,15 +245,16 @@ SlotSide& Pipeline::add_slot(const std::string& name, const Publication& publica
                                        name)});
   });
 
-  const Decoder::Params decoding = decoding_of(publisher, streaming != Streaming::Off);
+  const Decoder::Params decoding = decoding_of(publisher, client.streaming != Streaming::Off);
   side.decoder = std::make_unique<Decoder>(decoding, from.state.status);
 
   Walsender::Params sending;
   sending.costs = &costs_;
-  sending.streaming = streaming;
+  sending.streaming = client.streaming;
   sending.batch_rows = resolution_.batch_rows;
   sending.publication = &publication;
   sending.tables = &scenario_.tables;
+  sending.binary = client.binary;
   sending.traits = decoding.traits;
   sending.wakeup_latency_s = costs_.wakeup_latency_s;
   sending.progressed = [this] { progressed(); };
@@ -264,8 +265,8 @@ SlotSide& Pipeline::add_slot(const std::string& name, const Publication& publica
                                                *side.connection, record);
   spawn(publisher.name, "walsender", walsender, publisher.host,
         [sender = side.walsender.get()](engine::Process& process) { sender->run(process); });
-  if (publisher.host != client_host) {
-    side.connection->stream().cross_link(hosts_.at(publisher.host), hosts_.at(client_host));
+  if (publisher.host != client.host) {
+    side.connection->stream().cross_link(hosts_.at(publisher.host), hosts_.at(client.host));
     roles_.push_back({name, "network", world_.processes().back().get()});
   }
   return side;
@@ -273,9 +274,14 @@ SlotSide& Pipeline::add_slot(const std::string& name, const Publication& publica
 
 void Pipeline::add_subscription(const Subscription& subscription) {
   const Server& subscriber = scenario_.servers.at(subscription.server);
-  auto& side =
-      add_slot(subscription.name, scenario_.publications.at(subscription.publication), subscription.streaming,
-               subscriber.host, 0, true, subscriber.settings.number("wal_receiver_timeout"));
+  SlotClient client;
+  client.name = subscription.name;
+  client.publication = subscription.publication;
+  client.streaming = subscription.streaming;
+  client.host = subscriber.host;
+  client.binary = subscription.binary;
+  client.receiver_timeout_s = subscriber.settings.number("wal_receiver_timeout");
+  auto& side = add_slot(client);
   auto& record = log_.subscriptions.at(subscription.name);
   const Settings& settings = subscriber.settings;
   ApplyWorker::Params applying;
@@ -306,8 +312,14 @@ void Pipeline::add_subscription(const Subscription& subscription) {
 }
 
 void Pipeline::add_consumer(const Consumer& consumer) {
-  auto& side = add_slot(consumer.name, scenario_.publications.at(consumer.publication), consumer.streaming,
-                        consumer.host, consumer.buffer_bytes, consumer.confirms_keepalives, 0);
+  SlotClient client;
+  client.name = consumer.name;
+  client.publication = consumer.publication;
+  client.streaming = consumer.streaming;
+  client.host = consumer.host;
+  client.buffer_bytes = consumer.buffer_bytes;
+  client.confirms_keepalives = consumer.confirms_keepalives;
+  auto& side = add_slot(client);
   side.consumer = std::make_unique<ConsumerClient>(
       world_, consumer, *side.connection, log_.subscriptions.at(consumer.name), [this] { progressed(); });
   spawn(consumer.name, "consumer", "consumer " + consumer.name, consumer.host,

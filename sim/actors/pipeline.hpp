@@ -104,9 +104,16 @@ private:
   void decoding_failed(const std::string& slot, const std::string& reason);
   void add_subscription(const Subscription& subscription);
   void add_consumer(const Consumer& consumer);
-  SlotSide& add_slot(const std::string& name, const Publication& publication, Streaming streaming,
-                     const std::string& client_host, Bytes client_buffer_bytes, bool confirms_keepalives,
-                     double receiver_timeout_s);
+  /// Who reads a slot.
+  struct SlotClient {
+    std::string name, publication, host;
+    Streaming streaming = Streaming::Off;
+    Bytes buffer_bytes = 0; ///< what it reads ahead, beyond the kernel's buffers
+    bool binary = false;
+    bool confirms_keepalives = true;
+    double receiver_timeout_s = 0;
+  };
+  SlotSide& add_slot(const SlotClient& client);
   void add_checkpointer(const std::string& server);
   void add_background(const BackgroundLoad& load);
   void spawn(const std::string& node, const std::string& stage, const std::string& name,

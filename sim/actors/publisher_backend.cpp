@@ -2,6 +2,7 @@
 
 #include "models/backend_cost.hpp"
 #include "models/base/check.hpp"
+#include "models/row_shape.hpp"
 #include "models/wal_volume.hpp"
 
 #include <algorithm>
@@ -81,7 +82,7 @@ Xid PublisherBackend::current_xid() {
 
 void PublisherBackend::execute(engine::Process& process, const StatementStep& statement) {
   const Table& table = params_.tables->at(statement.table);
-  const double seconds = backend_row_seconds(*params_.costs, table, statement.operation);
+  const double seconds = backend_row_seconds(*params_.costs, table, statement);
   Rows first = 1;
   if (statement.operation == Operation::Insert) {
     first = state_.next_row.at(statement.table);
@@ -92,7 +93,7 @@ void PublisherBackend::execute(engine::Process& process, const StatementStep& st
     const Rows rows = std::min(params_.batch_rows, statement.rows - done);
     process.cpu(static_cast<double>(rows) * seconds);
     done += rows;
-    const WalVolume after = statement_wal(table, statement.operation, done, params_.full_page_images);
+    const WalVolume after = statement_wal(table, statement, done, params_.full_page_images);
     const Xid known = savepoints_.empty() ? top_ : savepoints_.back().subxid;
     const Xid xid = current_xid();
     // A subtransaction's first record also carries the top-level xid.

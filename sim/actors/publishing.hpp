@@ -13,7 +13,11 @@ Publishing publishing_of(const Publication& publication, const std::string& tabl
 /// Filters the rows of one decoding session. Rows that pass are spread evenly.
 class PublicationFilter {
 public:
-  explicit PublicationFilter(const Publication& publication) : publication_(publication) {}
+  /// `binary`: values travel in binary form.
+  PublicationFilter(const Publication& publication, const std::map<std::string, Table>& tables, bool binary);
+
+  /// The tables as they travel: published columns, form of the values.
+  const std::map<std::string, Table>& tables() const { return tables_; }
 
   struct Passed {
     std::vector<ChangeRun> runs;
@@ -24,6 +28,7 @@ public:
 
 private:
   const Publication& publication_;
+  std::map<std::string, Table> tables_;
   std::map<std::string, double> remainders_; ///< rows a row filter passes, not yet whole ones
 };
 

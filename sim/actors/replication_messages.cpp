@@ -34,7 +34,8 @@ Rows rows_of(const std::vector<ChangeRun>& runs) {
 Bytes body_bytes_of(const std::vector<ChangeRun>& runs) {
   Bytes bytes = 0;
   for (const auto& run : runs)
-    bytes += message_body_bytes(*run.table, run.statement->operation, run.rows, run.statement->assignments);
+    bytes +=
+        message_body_bytes(run.wire_table(), run.statement->operation, run.rows, run.statement->assignments);
   return bytes;
 }
 

@@ -1,6 +1,7 @@
 #include "sim/actors/session_group.hpp"
 
 #include "models/backend_cost.hpp"
+#include "models/row_shape.hpp"
 #include "models/wal_volume.hpp"
 
 #include <algorithm>
@@ -45,7 +46,7 @@ void SessionGroup::run_once(engine::Process& process) {
 
 void SessionGroup::execute(engine::Process& process, const StatementStep& statement) {
   const Table& table = params_.tables->at(statement.table);
-  const double seconds = backend_row_seconds(*params_.costs, table, statement.operation);
+  const double seconds = backend_row_seconds(*params_.costs, table, statement);
   const std::size_t parts = std::min(parts_of_step, sessions());
   for (std::size_t part = 0; part < parts; ++part) {
     const std::size_t begin = sessions() * part / parts, end = sessions() * (part + 1) / parts;
@@ -65,8 +66,7 @@ void SessionGroup::write(engine::Process& process, std::size_t session, const St
     state_.next_row.at(statement.table) += statement.rows;
   }
   const Table& table = params_.tables->at(statement.table);
-  const WalVolume volume =
-      statement_wal(table, statement.operation, statement.rows, params_.full_page_images);
+  const WalVolume volume = statement_wal(table, statement, statement.rows, params_.full_page_images);
   wal_.insert(process, volume.bytes,
               {{},
                {},

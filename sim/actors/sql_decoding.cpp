@@ -17,7 +17,8 @@ constexpr double portion_s = 1e-3;
 SqlDecoding::SqlDecoding(engine::World& world, Params params, Decoder& decoder, WalLog& wal,
                          WalLog::Reader& reader, Slot& slot, DecodeRecord& record)
     : params_(std::move(params)), decoder_(decoder), wal_(wal), reader_(reader), slot_(slot), record_(record),
-      filter_(*params_.publication), ended_(world, params_.calls->name + " (end of the workload)") {}
+      filter_(*params_.publication, *params_.tables, false),
+      ended_(world, params_.calls->name + " (end of the workload)") {}
 
 void SqlDecoding::run(engine::Process& process) {
   const DecodeCalls& calls = *params_.calls;
@@ -56,8 +57,10 @@ void SqlDecoding::call(engine::Process& process) {
       dropped_ += rows;
     for (const auto& step : decoded.steps)
       due_s += perform(step);
-    if (decoded.restart_candidate and not params_.calls->peeks)
+    if (decoded.restart_candidate and not params_.calls->peeks) {
       slot_.propose_restart(*decoded.restart_candidate, entry->start);
+      slot_.propose_xmin(decoded.oldest_xid, entry->start);
+    }
     if (due_s >= portion_s) {
       process.cpu(due_s);
       due_s = 0;
@@ -113,8 +116,8 @@ double SqlDecoding::rows_s(const DecodeStep& step) {
     const auto again = built.extract(run.table);
     const bool first = announced_.insert(run.table).second;
     messages += std::max<std::int64_t>(first ? 1 : 0, again.empty() ? 0 : again.mapped());
-    cpu_s += static_cast<double>(run.rows.count) * columns_sent(*run.table, run.statement->operation) *
-             costs.send_column_s;
+    cpu_s += static_cast<double>(run.rows.count) *
+             columns_sent_seconds(costs, run.wire_table(), run.statement->operation);
   }
   messages_ += messages;
   return cpu_s + static_cast<double>(messages) * costs.send_change_s +
@@ -123,7 +126,7 @@ double SqlDecoding::rows_s(const DecodeStep& step) {
 
 double SqlDecoding::flow_s(const DecodeStep& step) {
   const auto shape = delivered_shape(
-      *step.flow.flow, *params_.tables, *params_.costs,
+      *step.flow.flow, filter_.tables(), *params_.costs,
       [this](const std::string& table) { return publishing_of(*params_.publication, table); },
       params_.traits.skips_empty_transactions);
   const auto count = static_cast<double>(step.flow.transactions);

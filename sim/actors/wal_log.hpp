@@ -59,8 +59,9 @@ struct WalEntry {
   std::variant<RowsWritten, SubtransactionAborted, Committed, RolledBack, FlowCommitted, CatalogChanged,
                CatalogCommitted, OtherWal, RunningXacts>
       what;
-  double inserted_s = 0; ///< date of the last record
-  double flushed_s = -1; ///< date it became visible to walsenders
+  std::uint64_t next_xid = 0; ///< transaction ids assigned when it was written, small transactions' included
+  double inserted_s = 0;      ///< date of the last record
+  double flushed_s = -1;      ///< date it became visible to walsenders
 };
 
 /// The commit log, as far as anybody asks it: which (sub)transactions are known to be aborted now.
@@ -96,6 +97,8 @@ public:
   Lsn removed() const { return removed_; }
 
   Lsn inserted() const { return inserted_; }
+  /// Transaction ids assigned so far.
+  std::uint64_t next_xid() const { return next_xid_; }
   Lsn flushed() const { return flushed_; }
   /// Announced whenever WAL is inserted: the WAL writer's cue.
   engine::Signal& insertion() { return insertion_; }
@@ -140,6 +143,8 @@ private:
   std::size_t first_ = 0; ///< index of entries_.front() since the start of the run
   std::vector<std::unique_ptr<Reader>> readers_;
   Lsn inserted_, flushed_, removed_;
+  std::uint64_t next_xid_ = 0;
+  Xid newest_xid_;
   bool keeps_all_ = false; ///< some reader may come back
   Lsn written_;            ///< target of the last request the device took up
 };

@@ -8,7 +8,8 @@ namespace replisim {
 Walsender::Walsender(Params params, Decoder& decoder, WalLog::Reader& wal, ReplicationConnection& connection,
                      SubscriptionRecord& record)
     : params_(std::move(params)), decoder_(decoder), wal_(wal), connection_(connection),
-      out_(connection.stream()), record_(record), filter_(*params_.publication) {
+      out_(connection.stream()), record_(record),
+      filter_(*params_.publication, *params_.tables, params_.binary) {
   connection_.on_end([this] { wal_.wake(); });
 }
 
@@ -59,8 +60,10 @@ void Walsender::serve(engine::Process& process) {
       delivery.flushed_s = entry->flushed_s;
       delivery.read_s = process.now();
     }
-    if (decoded.restart_candidate)
+    if (decoded.restart_candidate) {
       connection_.slot().propose_restart(*decoded.restart_candidate, entry->start);
+      connection_.slot().propose_xmin(decoded.oldest_xid, entry->start);
+    }
     for (auto& step : decoded.steps)
       if (connection_.connected())
         perform(process, step);
@@ -202,7 +205,7 @@ void Walsender::send_flow(engine::Process& process, const DecodeStep& step) {
   if (known == shapes_.end())
     known = shapes_
                 .emplace(flow, delivered_shape(
-                                   *flow, *params_.tables, *params_.costs,
+                                   *flow, filter_.tables(), *params_.costs,
                                    [this](const std::string& table) {
                                      return publishing_of(*params_.publication, table);
                                    },
@@ -243,7 +246,7 @@ Bytes Walsender::announce_again(const DecodeStep& step) {
     if (built == step.built.end() or not publishing_of(*params_.publication, table.name).published)
       continue;
     const std::int64_t again = built->second - (announced_.insert(&table).second ? 1 : 0);
-    bytes += again * (relation_message_bytes(table) + protocol::frame_bytes);
+    bytes += again * (relation_message_bytes(filter_.tables().at(table.name)) + protocol::frame_bytes);
   }
   return bytes;
 }
@@ -260,7 +263,7 @@ RowChanges Walsender::batch_of(std::vector<ChangeRun> runs, DecodeStep& step, bo
     const auto built = step.built.extract(run.table);
     const std::int64_t messages = std::max<std::int64_t>(first ? 1 : 0, built.empty() ? 0 : built.mapped());
     batch.relations += static_cast<int>(messages);
-    batch.relation_bytes += messages * relation_message_bytes(*run.table);
+    batch.relation_bytes += messages * relation_message_bytes(run.wire_table());
   }
   batch.runs = std::move(runs);
   return batch;
@@ -273,7 +276,7 @@ double Walsender::send_seconds(const RowChanges& batch) const {
   for (const auto& run : batch.runs)
     seconds +=
         static_cast<double>(run.rows.count) *
-        (costs.send_change_s + columns_sent(*run.table, run.statement->operation) * costs.send_column_s);
+        (costs.send_change_s + columns_sent_seconds(costs, run.wire_table(), run.statement->operation));
   return seconds;
 }
 

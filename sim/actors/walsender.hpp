@@ -25,6 +25,7 @@ public:
     Rows batch_rows = 1; ///< rows per piece where nothing in the mechanism is larger
     const Publication* publication = nullptr;
     const std::map<std::string, Table>* tables = nullptr;
+    bool binary = false; ///< subscription option
     VersionTraits traits;
     std::function<void()> progressed; ///< called when the client has everything there is
     std::function<void()> spilled;    ///< called when spill files have grown

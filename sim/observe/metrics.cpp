@@ -27,6 +27,7 @@ Metrics slot_metrics(const Pipeline& pipeline, const std::string& name, double e
                      {"stream_bytes", number(counters.stream_bytes)},
                      {"total_txns", number(counters.total_txns)},
                      {"total_bytes", number(counters.total_bytes)},
+                     {"spill_files", number(side.decoder->buffer().spill_files())},
                      {"peak_spill_file_bytes", number(side.decoder->buffer().peak_spill_file_bytes())},
                      {"peak_sub_tmp_file_bytes", number(record.peak_tmp_file_bytes)},
                      {"sent_bytes", number(record.sent_bytes)}};
@@ -49,6 +50,10 @@ void add_cursors(const Pipeline& pipeline, const std::string& name, Metrics& met
   auto number = [](auto value) { return static_cast<double>(value); };
   metrics["confirmed_flush_lsn"] = number(side.slot->confirmed_flush_lsn().value);
   metrics["restart_lsn"] = number(side.slot->restart_lsn().value);
+  metrics["catalog_xmin_age_xids"] =
+      side.slot->lost()
+          ? 0
+          : number(pipeline.publishers().at(side.publisher).wal->next_xid() - side.slot->catalog_xmin());
   metrics["retained_wal_bytes"] = side.slot->lost() ? 0 : number(inserted - side.slot->restart_lsn());
   metrics["lag_bytes"] = number(std::max<Bytes>(0, inserted - record.replay_lsn));
   const LagTracker& lags = side.connection->lag_columns();
@@ -185,7 +190,7 @@ void collect_metrics(const Pipeline& pipeline, double end_s, RunResult& result) 
       else
         result.metrics[metric] += value;
     add_cursors(pipeline, name, metrics);
-    for (const char* metric : {"retained_wal_bytes", "lag_bytes"})
+    for (const char* metric : {"retained_wal_bytes", "lag_bytes", "catalog_xmin_age_xids"})
       keep_largest(result.metrics, metric, metrics.at(metric));
     for (const auto& transaction : log.transactions) {
       const auto it = log.subscriptions.at(name).deliveries.find(transaction.xid);

@@ -136,6 +136,9 @@ private:
         verb == "insert" ? Operation::Insert : (verb == "update" ? Operation::Update : Operation::Delete);
     step.table = fields.text(verb);
     step.rows = fields.integer("rows");
+    step.speculative = fields.flag("on_conflict");
+    if (verb != "insert")
+      refuse(fields, {"on_conflict"}, verb, path);
     const auto table = building_.scenario.tables.find(step.table);
     if (verb == "update" and usable and table != building_.scenario.tables.end())
       add_assignments(step, fields, table->second, path);

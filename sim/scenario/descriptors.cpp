@@ -212,11 +212,22 @@ void add_tables(Objects& out) {
 }
 
 void add_replication(Objects& out) {
-  out.push_back({"publication",
-                 "",
-                 {Field("server", T::Name, "the publisher").named_in("servers").needed(),
-                  Field("tables", T::NameList, "the published tables").named_in("tables").needed(),
-                  Field("row_filters", T::ObjectMap, "WHERE clauses, by published table").of("row_filter")}});
+  out.push_back(
+      {"publication",
+       "",
+       {Field("server", T::Name, "the publisher").named_in("servers").needed(),
+        Field("tables", T::NameList, "the published tables").named_in("tables").needed(),
+        Field("row_filters", T::ObjectMap, "WHERE clauses, by published table").of("row_filter"),
+        Field("column_lists", T::ObjectMap, "the columns that are published, by table; all when left out")
+            .of("column_list"),
+        Field("publish", T::Text, "which operations are published, separated by commas")
+            .otherwise("insert, update, delete, truncate")
+            .mirrors("CREATE PUBLICATION ... WITH (publish)")}});
+  out.push_back({"column_list",
+                 "columns",
+                 {Field("columns", T::Text, "names of columns, separated by commas, as in CREATE PUBLICATION")
+                      .needed()
+                      .mirrors("CREATE PUBLICATION ... TABLE t (a, b)")}});
   out.push_back({"row_filter",
                  "passes",
                  {Field("passes", T::Percent, "share of the rows that are sent")
@@ -346,8 +357,14 @@ void add_steps(Objects& out) {
         Field("update", T::Name, "UPDATE of `rows` rows").named_in("tables"),
         Field("delete", T::Name, "DELETE of `rows` rows").named_in("tables"),
         Field("rows", T::Integer, "rows the statement changes").between(1, most_rows),
-        Field("set", T::Assignments,
-              "columns an UPDATE assigns and their new values, where they change sizes"),
+        Field(
+            "set", T::Assignments,
+            "columns an UPDATE assigns and their new values, where they change sizes; a value stored out of "
+            "line is written anew only when it is among them"),
+        Field("on_conflict", T::Flag,
+              "INSERT ... ON CONFLICT: each row is inserted on approval and confirmed")
+            .otherwise("off")
+            .mirrors("INSERT ... ON CONFLICT"),
         Field("rolled_back", T::Percent,
               "this share of the rows, the last ones, stands after a savepoint that is rolled back; "
               "0% means no savepoint")

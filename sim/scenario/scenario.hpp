@@ -45,7 +45,9 @@ struct Publication {
   std::string name;
   std::string server;
   std::vector<std::string> tables;
-  std::map<std::string, RowFilter> row_filters; ///< by table, where it has one
+  std::map<std::string, RowFilter> row_filters;              ///< by table, where it has one
+  std::map<std::string, std::vector<int>> column_lists = {}; ///< published columns, by table, where not all
+  bool inserts = true, updates = true, deletes = true;       ///< option `publish`
 };
 
 struct Subscription {

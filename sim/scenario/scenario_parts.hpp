@@ -45,7 +45,8 @@ int find_column(const Table& table, const std::string& name, const Position& at,
 void require_integer_column(const Column& column, const ColumnValue& value, const Position& at,
                             const std::string& path, Problems& problems);
 
-/// What an entry of `workload` is, by the fields it has: `ddl`, `other_wal`, `replay`, `rate`, or none of them.
+/// What an entry of `workload` is, by the fields it has: `ddl`, `other_wal`, `replay`, `rate`, or none of
+/// them.
 enum class LoadKind { Batch, Flow, OtherWal, Ddl, Replay };
 LoadKind load_kind(const Fields& fields);
 
