@@ -82,7 +82,10 @@ ExitCode validate(const ValidateOptions& options) {
   for (const std::string& text : options.overrides)
     parse_override(text); // a malformed one gets its sentence before anything is loaded
   const Simulator simulator = forked_simulator({.jobs = options.jobs, .progress = terminal_progress("runs")});
-  const SuiteReport report = run_suite(std::move(suite), library, options.overrides, simulator);
+  SuiteReport report = run_suite(std::move(suite), library, options.overrides, simulator);
+  if (report.suite.study != nullptr)
+    report.suite.study(report, library, options.overrides,
+                       {.jobs = options.jobs, .progress = terminal_progress("runs")});
   write_stdout(print(report, options.format));
   return report.pass.value_or(true) ? ExitCode::Ok : ExitCode::No;
 }

@@ -34,6 +34,10 @@ constexpr std::array rows = {
     CostParameter{"backend.transaction", &C::backend_transaction_s, "s per transaction", 0, 500 * us,
                   "Begin, commit and client handling of one transaction without its rows and without the "
                   "flush: single-row transactions against rows of one transaction, difference."},
+    CostParameter{
+        "backend.statement", &C::backend_statement_s, "s per statement", 0, 500 * us,
+        "Parsing, planning, starting and answering one statement, without its rows: CPU of a backend "
+        "under pgbench with transactions of two lengths, difference by statements."},
     CostParameter{"backend.index_entry", &C::backend_index_entry_s, per_entry, 0, 20 * us,
                   "One entry in a secondary index: the same INSERT with one more index, difference by rows."},
     CostParameter{
@@ -81,6 +85,13 @@ constexpr std::array rows = {
     CostParameter{"walsender.send_transaction", &C::send_transaction_s, "s per transaction", 0, 200 * us,
                   "Replaying one committed transaction without its rows: CPU of a walsender over single-row "
                   "transactions against rows of one transaction, difference."},
+    CostParameter{"walsender.status_request", &C::status_request_s, "s per request", 0, 1 * ms,
+                  "Answering one request for the publisher's status, a look at all running transactions: CPU "
+                  "samples of a walsender in it, by requests."},
+    CostParameter{
+        "walsender.wakeup", &C::sender_wakeup_s, "s per wake-up", 0, 300 * us,
+        "One sleep and wake-up of a walsender that has sent all there is, keepalive and the client's "
+        "answer included: CPU of a walsender by transactions at one client and at many."},
     CostParameter{
         "walsender.stream_chunk", &C::stream_chunk_s, per_chunk, 0, 2 * ms,
         "Opening and closing one streamed chunk: CPU of a walsender by stream_count, at equal rows and "
@@ -124,6 +135,9 @@ constexpr std::array rows = {
         "leader.file_read_change", &C::file_read_change_s, per_change, 0, 20 * us,
         "Reading one message back from that file: CPU of the leader after the commit, applying taken "
         "off."},
+    CostParameter{"leader.wakeup", &C::receiver_wakeup_s, "s per wake-up", 0, 400 * us,
+                  "One sleep and wake-up of a leader apply worker that has applied all there is, its status "
+                  "message included: CPU of an apply worker by transactions at one client and at many."},
     CostParameter{
         "leader.chunk_dispatch", &C::chunk_dispatch_s, per_chunk, 0, 2 * ms,
         "Start and stop of one chunk in the leader (locks, files): its CPU by stream_count, at equal "
@@ -155,6 +169,13 @@ constexpr std::array rows = {
     CostParameter{"apply.transaction", &C::apply_transaction_s, "s per transaction", 0, 500 * us,
                   "Begin and local commit of one transaction: CPU of an apply worker over single-row "
                   "transactions against rows of one transaction, difference."},
+
+    CostParameter{"launcher.slot_update", &C::slot_update_s, "s per update", 0, 1 * ms,
+                  "Advancing slot pg_conflict_detection and writing its file: CPU of the logical replication "
+                  "launcher by advances of the slot's xmin."},
+
+    CostParameter{"client.statement", &C::client_statement_s, "s per statement", 0, 500 * us,
+                  "The client program's work for one statement: CPU of pgbench by statements sent."},
 
     CostParameter{
         "latency.wakeup", &C::wakeup_latency_s, plain, 0, 1 * ms,

@@ -19,6 +19,7 @@ struct CostParameters {
   double backend_update_row_s = 0;
   double backend_delete_row_s = 0;
   double backend_transaction_s = 0; ///< begin, commit and client handling of one transaction, flush excluded
+  double backend_statement_s = 0;   ///< one statement sent by a client: parse, plan, start, answer; no rows
   double backend_index_entry_s = 0; ///< each secondary index entry of an insert or update
   double foreign_key_check_s = 0;   ///< looking up and locking the referenced row; on any server
 
@@ -38,6 +39,8 @@ struct CostParameters {
   double send_column_binary_s = 0; ///< one column's send function and copy, with binary = true
   double spill_file_s = 0;         ///< creating, writing once, reading once and removing one spill file
   double search_transaction_s = 0; ///< looking at one (sub)transaction in search of the largest (before 17)
+  double sender_wakeup_s = 0;      ///< one sleep and wake-up of an idle walsender: latch, keepalive, reply
+  double status_request_s = 0;     ///< answering one request for the publisher's status (retain_dead_tuples)
   double stream_chunk_s = 0; ///< opening and closing one streamed chunk, both ends of it in the walsender
 
   // Decoding: what catalog changes cost besides.
@@ -54,6 +57,7 @@ struct CostParameters {
   double forward_change_s = 0;    ///< copy one message into a parallel apply worker's ring
   double file_write_change_s = 0; ///< append one message to the streamed-changes file
   double file_read_change_s = 0;  ///< read it back at commit
+  double receiver_wakeup_s = 0;   ///< one sleep and wake-up of an idle leader: socket, keepalive, status
   double chunk_dispatch_s = 0;    ///< stream start/stop bookkeeping per chunk (locks, file open/close)
 
   // Applying a row (leader or parallel apply worker), one primary-key index included.
@@ -65,6 +69,12 @@ struct CostParameters {
   double apply_scan_row_s = 0;     ///< one row passed by in a scan for REPLICA IDENTITY FULL
   double apply_index_entry_s = 0;  ///< each secondary index entry
   double apply_transaction_s = 0;  ///< begin and local commit of one transaction
+
+  // The subscriber's launcher.
+  double slot_update_s = 0; ///< advancing and saving slot pg_conflict_detection, the flush excluded
+
+  // The client program.
+  double client_statement_s = 0; ///< one statement: compose, send, wait for and read the answer
 
   // Process and file-system latencies that do not scale with CPU speed.
   double wakeup_latency_s = 0; ///< from a latch or socket event until the sleeper runs

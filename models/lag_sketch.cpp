@@ -34,6 +34,15 @@ void LagSketch::add_spread(double first_s, double last_s, std::int64_t count) {
   maximum_ = std::max({maximum_, first_s, last_s});
 }
 
+void LagSketch::merge(const LagSketch& other) {
+  weights_.resize(std::max(weights_.size(), other.weights_.size()), 0.0);
+  for (std::size_t i = 0; i < other.weights_.size(); ++i)
+    weights_[i] += other.weights_[i];
+  count_ += other.count_;
+  sum_ += other.sum_;
+  maximum_ = std::max(maximum_, other.maximum_);
+}
+
 double LagSketch::quantile(double q) const {
   double rest = q * count_;
   for (std::size_t i = 0; i < weights_.size(); ++i) {

@@ -3,6 +3,7 @@
 
 #include "models/table.hpp"
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -86,6 +87,37 @@ struct ReplayLoad {
   std::string server;
   std::vector<std::vector<TransactionStep>> distinct; ///< what they do; most do what others do, too
   std::vector<ReplayedTransaction> transactions;      ///< in order of time
+};
+
+/// One statement of a transaction that a client runs: a SELECT by key, or a change of rows.
+struct ClientStatement {
+  std::string table;
+  std::optional<StatementStep> change; ///< nothing: a SELECT
+  double cpu_s = 0;                    ///< CPU of the backend besides what any such statement costs
+};
+
+/// One transaction of a mix. More than one statement stand between BEGIN and COMMIT, each of which is a
+/// statement sent by itself.
+struct ClientScript {
+  double weight = 1; ///< how often it is chosen, relative to the others
+  std::vector<ClientStatement> statements;
+  FlowLoad flow; ///< what it changes, as walsenders see it; no transaction: it changes nothing
+
+  int round_trips() const { return static_cast<int>(statements.size()) + (statements.size() > 1 ? 2 : 0); }
+};
+
+/// Clients in a closed loop, as pgbench's: each sends a statement, waits for the answer, sends the next.
+struct ClientLoad {
+  std::string name;
+  std::string server;
+  std::string host; ///< where the client program runs
+  int clients = 1;
+  int threads = 1; ///< of the client program (pgbench --jobs)
+  double think_s = 0;
+  double rate_per_s = 0; ///< transactions of all clients together at most (pgbench --rate); 0: no limit
+  double from_s = 0;
+  double until_s = 0; ///< 0: to the end of the run
+  std::vector<ClientScript> scripts;
 };
 
 /// WAL that other databases of the server write: every slot reads it, nobody decodes it.

@@ -18,6 +18,12 @@ const std::vector<SuiteEntry>& suite_catalogue() {
        make_lab_counters},
       {"lab-streaming", "times and CPU seconds of that pair on two cores, beside their own noise",
        make_lab_streaming},
+      {"lab-pgbench", "pgbench with 1 to 32 clients on that pair: TPS, and CPU of walsender and apply worker",
+       make_lab_pgbench},
+      {"seed-publisher-tps",
+       "pgbench TPS of a publisher with and without retention for conflict detection, as posted on "
+       "pgsql-hackers",
+       make_seed_publisher_tps},
       {"seed-invalidation",
        "time of one decoding of open transactions over which DDL commits, as posted on pgsql-hackers",
        make_seed_invalidation},

@@ -1,6 +1,7 @@
 // Printing a suite's report.
 #include "calibration/suites/report.hpp"
 
+#include "sim/report/text.hpp"
 #include "sim/run/result_json.hpp"
 
 #include <algorithm>
@@ -43,7 +44,7 @@ std::string figure(double value, const std::string& unit) {
   if (std::isnan(value))
     return "-";
   if (unit == "s")
-    return fmt::format("{:.3f}", value);
+    return std::abs(value) < 0.01 ? fmt::format("{:.6f}", value) : fmt::format("{:.3f}", value);
   return format_count(std::llround(value));
 }
 
@@ -118,6 +119,16 @@ std::string noise_lines(const SuiteReport& report) {
   return out;
 }
 
+std::string study_lines(const SuiteReport& report) {
+  std::string out;
+  for (const StudyFigure& figure : report.figures)
+    out +=
+        fmt::format("{:<44} {:>12.5g} {:<8} {}\n", figure.name, figure.value, figure.unit, figure.sentence);
+  for (const std::string& note : report.notes)
+    out += wrapped("  ", note);
+  return out.empty() ? out : "\n" + out;
+}
+
 std::string bar_lines(const SuiteReport& report) {
   std::string out = "\n";
   if (report.bars.empty())
@@ -168,6 +179,11 @@ nlohmann::ordered_json suite_json(const SuiteReport& report) {
     object["metrics"].push_back({{"metric", metric.metric},
                                  {"mape_pct", number(metric.mape_pct)},
                                  {"noise_floor_pct", number(metric.noise_floor_pct)}});
+  for (const StudyFigure& figure : report.figures)
+    object["figures"][figure.name] = {
+        {"value", number(figure.value)}, {"unit", figure.unit}, {"sentence", figure.sentence}};
+  if (not report.notes.empty())
+    object["notes"] = report.notes;
   return object;
 }
 
@@ -191,7 +207,7 @@ std::string suite_table(const SuiteReport& report) {
   out += noise_lines(report);
   out += fmt::format("\nmean absolute error {:.2f} %, largest {:.2f} %\n", report.mape_pct,
                      report.max_error_pct);
-  return out + bar_lines(report) + verdict(report);
+  return out + study_lines(report) + bar_lines(report) + verdict(report);
 }
 
 std::string suite_csv(const SuiteReport& report) {

@@ -140,6 +140,20 @@ SuiteReport judge_suite(Suite suite, const std::vector<double>& predictions, std
   return report;
 }
 
+void judge_again(SuiteReport& report, const std::vector<BarResult>& study_bars) {
+  std::vector<double> predictions;
+  for (const CellResult& cell : report.cells)
+    predictions.push_back(cell.predicted);
+  SuiteReport judged = judge_suite(report.suite, predictions, report.fitted_parameters.value_or(0));
+  judged.profile = report.profile;
+  judged.figures = std::move(report.figures);
+  judged.notes = std::move(report.notes);
+  judged.bars.insert(judged.bars.end(), study_bars.begin(), study_bars.end());
+  judged.pass =
+      std::all_of(judged.bars.begin(), judged.bars.end(), [](const BarResult& bar) { return bar.ok; });
+  report = std::move(judged);
+}
+
 SuiteReport run_suite(Suite suite, const Library& library, const std::vector<std::string>& extra,
                       const Simulator& simulator) {
   for (Cell& cell : suite.cells)

@@ -32,6 +32,14 @@ struct MetricReport {
   double noise_floor_pct = 0; ///< of one repeat predicted by the others
 };
 
+/// A number that a suite's study found.
+struct StudyFigure {
+  std::string name;
+  double value = 0;
+  std::string unit;
+  std::string sentence;
+};
+
 struct SuiteReport {
   Suite suite; ///< with the extra overrides in every cell
   std::vector<CellResult> cells;
@@ -43,6 +51,8 @@ struct SuiteReport {
   std::string profile;                               ///< names of the cells' cost profiles
   std::vector<BarResult> bars;
   std::vector<MetricReport> metrics; ///< where the suite knows the noise
+  std::vector<StudyFigure> figures;  ///< of the suite's study
+  std::vector<std::string> notes;    ///< sentences of it
   std::optional<bool> pass = {};     ///< none: the suite judges nothing
 };
 
@@ -50,6 +60,9 @@ struct SuiteReport {
 /// of every cell. Throws what loading and the simulator throw.
 SuiteReport run_suite(Suite suite, const Library& library, const std::vector<std::string>& extra,
                       const Simulator& simulator);
+
+/// Fills `bars` and `pass` from the cells, and appends `study_bars`.
+void judge_again(SuiteReport& report, const std::vector<BarResult>& study_bars);
 
 /// Judges predictions, one per cell of `suite`; `fitted_parameters` is the number the profile fitted.
 SuiteReport judge_suite(Suite suite, const std::vector<double>& predictions, std::size_t fitted_parameters);

@@ -1,6 +1,7 @@
 // A validation suite: measured figures, the runs that predict them, and what counts as good enough.
 #pragma once
 
+#include "sim/run/fork_pool.hpp"
 #include "sim/scenario/loader.hpp"
 
 #include <cstddef>
@@ -78,6 +79,8 @@ struct MetricNoise {
   double noise_floor_pct = 0; ///< mean error of one repeat predicted by the median of the others
 };
 
+struct SuiteReport;
+
 struct Suite {
   std::string name;
   std::string description; ///< one sentence
@@ -88,6 +91,10 @@ struct Suite {
   std::vector<Rule> rules = {};
   std::vector<MetricNoise> noise = {};
   bool depends_on_costs = true; ///< false: fitted parameters have no meaning for it
+  /// What the suite finds out besides, with runs of its own: it may replace predictions by means over several
+  /// seeds, and adds figures, notes and bars. `extra` are overrides of every run.
+  void (*study)(SuiteReport& report, const Library& library, const std::vector<std::string>& extra,
+                const PoolOptions& options) = nullptr;
 
   /// A suite without limits and rules informs and passes no judgement.
   bool judged() const { return !limits.empty() || !rules.empty(); }
@@ -113,6 +120,8 @@ Suite make_suite(const std::string& name, const Library& library);
 Suite make_seed_streaming(const Library& library);
 Suite make_lab_counters(const Library& library);
 Suite make_lab_streaming(const Library& library);
+Suite make_lab_pgbench(const Library& library);
+Suite make_seed_publisher_tps(const Library& library);
 Suite make_seed_invalidation(const Library& library);
 Suite make_lab_invalidation(const Library& library);
 Suite make_public_invalidation(const Library& library);

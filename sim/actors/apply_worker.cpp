@@ -253,7 +253,15 @@ void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const S
   const double begun_s = process.now();
   const double transactions = static_cast<double>(batch.flow.transactions);
   const double count = part.share * transactions;
-  spend(process, count * batch.shape.receive_s, count * flow_time(batch));
+  const ApplyTime applying = flow_time(batch);
+  const double work_s = transactions * (batch.shape.receive_s + applying.cpu_s);
+  const double wakeups =
+      wakeups_.count(batch.flow.commit_groups, batch.flow.span_s, work_s, params_.costs->receiver_wakeup_s);
+  if (batch.flow.span_s > 0)
+    connection_.set_client_wakeups(wakeups / batch.flow.span_s);
+  const double waking_s = part.share * wakeups * params_.costs->receiver_wakeup_s;
+  spend(process, count * batch.shape.receive_s + waking_s, count * applying);
+  wakeups_.observe(process.now() - begun_s, part.share * work_s + waking_s);
   if (not in_.await_sent(process, part))
     return;
   flow_clock_.work(begun_s, process.now());

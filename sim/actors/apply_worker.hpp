@@ -7,6 +7,7 @@
 #pragma once
 
 #include "models/parallel_workers.hpp"
+#include "models/wakeups.hpp"
 #include "sim/actors/flow_clock.hpp"
 #include "sim/actors/parallel_apply_worker.hpp"
 #include "sim/actors/replication_connection.hpp"
@@ -73,6 +74,7 @@ private:
   SubscriptionRecord& record_;
   std::function<void()> committed_;
   FlowClock flow_clock_;
+  WakeUps wakeups_;
   std::map<const FlowLoad*, ApplyTime> flow_times_; ///< looked up, never iterated over
   Lsn applied_;   ///< end of the last commit applied: the replication origin's progress
   Lsn unflushed_; ///< last commit applied and not yet flushed

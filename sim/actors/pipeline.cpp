@@ -53,6 +53,8 @@ Pipeline::Pipeline(const Scenario& scenario, std::uint64_t seed)
     add_flow(flow);
   for (const auto& load : scenario.replays)
     add_replay(load);
+  for (const auto& load : scenario.clients)
+    add_clients(load);
   for (const auto& load : scenario.other_wal)
     add_other_wal(load);
   for (const auto& load : scenario.background)
@@ -158,18 +160,75 @@ void Pipeline::add_session(const std::string& server_name, const std::string& na
         });
 }
 
-void Pipeline::add_flow(const FlowLoad& flow) {
-  const Server& server = scenario_.servers.at(flow.server);
-  auto& side = publishers_.at(flow.server);
+/// The record in which all transactions of a flow are summed up, and its place in every slot's deliveries.
+Xid Pipeline::add_flow_record(const FlowLoad& flow, const std::string& server, bool of_clients) {
   log_.flows.emplace_back();
   auto& record = log_.flows.back();
   record.name = flow.name;
-  record.server = flow.server;
+  record.server = server;
   record.transactions = 0;
-  record.xid = side.state.xids.next();
+  record.of_clients = of_clients;
+  record.xid = publishers_.at(server).state.xids.next();
   for (auto& [name, slot] : slots_)
-    if (slot.publisher == flow.server)
+    if (slot.publisher == server)
       log_.subscriptions.at(name).deliveries[record.xid].flow = true;
+  return record.xid;
+}
+
+/// One flush of a nearly empty WAL, where commits wait for it.
+double Pipeline::commit_flush_s(const Server& server) const {
+  const bool waits = server.settings.text("synchronous_commit") != "off" and server.settings.flag("fsync");
+  return waits ? scenario_.hosts.at(server.host).disks.front().fsync_latency_s : 0;
+}
+
+void Pipeline::add_clients(const ClientLoad& load) {
+  const Server& server = scenario_.servers.at(load.server);
+  auto& side = publishers_.at(load.server);
+  log_.clients.emplace_back();
+  log_.clients.back().name = load.name;
+  log_.clients.back().clients = load.clients;
+  const std::size_t first_flow = log_.flows.size();
+  PublisherClients::Params params;
+  for (const auto& script : load.scripts)
+    params.accounted_as.push_back(add_flow_record(script.flow, load.server, true));
+  params.load = &load;
+  params.tables = &scenario_.tables;
+  params.costs = &costs_;
+  params.pool.clients = load.clients;
+  params.pool.threads = std::min(load.threads, load.clients);
+  params.pool.rate_limit = load.rate_per_s;
+  params.pool.server = &scenario_.hosts.at(server.host);
+  params.pool.client = &scenario_.hosts.at(load.host);
+  params.route.one_way_s = server.host == load.host ? 0 : connection("", load.host, server.host).latency_s;
+  params.route.flush_s = commit_flush_s(server);
+  params.server = hosts_.at(server.host);
+  params.client = hosts_.at(load.host);
+  params.tick_s = resolution_.tick_s;
+  params.page_images = server.settings.flag("full_page_writes");
+  params.seed = seed_;
+  side.clients.push_back(std::make_unique<PublisherClients>(world_, std::move(params), *side.wal, side.state,
+                                                            log_, first_flow, log_.clients.back()));
+  ++side.state.busy_loads;
+  auto* clients = side.clients.back().get();
+  spawn(server.name, "backend", server.name + " backends " + load.name, server.host,
+        [this, clients, name = server.name](engine::Process& process) {
+          clients->run(process);
+          load_over(name);
+        });
+  roles_.back().makes_load = true;
+  spawn(load.host, "clients", load.name + " client program", load.host,
+        [clients](engine::Process& process) { clients->run_program(process); });
+  roles_.back().makes_load = true;
+  spawn(server.name, "commit", server.name + " commits " + load.name, server.host,
+        [clients](engine::Process& process) { clients->run_commits(process); });
+  roles_.back().makes_load = true;
+}
+
+void Pipeline::add_flow(const FlowLoad& flow) {
+  const Server& server = scenario_.servers.at(flow.server);
+  auto& side = publishers_.at(flow.server);
+  const Xid xid = add_flow_record(flow, flow.server, false);
+  auto& record = log_.flows.back();
   FlowClients::Params params;
   params.flow = &flow;
   params.tables = &scenario_.tables;
@@ -182,9 +241,10 @@ void Pipeline::add_flow(const FlowLoad& flow) {
   const double cores = peak_rate * flow_shape(flow, scenario_.tables, costs_).backend_s;
   params.cpus = std::clamp(static_cast<int>(std::ceil(2 * cores)), 1, scenario_.hosts.at(server.host).cpus());
   params.waits_for_flush = server.settings.text("synchronous_commit") != "off";
+  params.flush_s = commit_flush_s(server);
   params.page_images = server.settings.flag("full_page_writes");
   params.seed = seed_;
-  params.accounted_as = record.xid;
+  params.accounted_as = xid;
   side.flows.push_back(std::make_unique<FlowClients>(params, *side.wal, side.state, record));
   ++side.state.busy_loads;
   spawn(server.name, "backend", server.name + " clients " + flow.name, server.host,
@@ -309,6 +369,23 @@ void Pipeline::add_subscription(const Subscription& subscription) {
                                               [this] { progressed(); });
   spawn(subscriber.name, "apply_worker", subscriber.name + " apply worker " + subscription.name,
         subscriber.host, [leader = side.leader.get()](engine::Process& process) { leader->run(process); });
+  if (subscription.retain_dead_tuples)
+    add_retention(subscription, side);
+}
+
+void Pipeline::add_retention(const Subscription& subscription, SlotSide& side) {
+  const Server& subscriber = scenario_.servers.at(subscription.server);
+  DeadTupleRetention::Params params;
+  params.costs = &costs_;
+  params.status_interval_s = subscriber.settings.number("wal_receiver_status_interval");
+  params.flush_poll_s = subscriber.settings.number("wal_writer_delay");
+  if (subscriber.settings.flag("fsync"))
+    params.slot_flush_s = scenario_.hosts.at(subscriber.host).disks.front().fsync_latency_s;
+  params.commits_under_way = not scenario_.clients.empty() or not scenario_.flows.empty();
+  side.retention = std::make_unique<DeadTupleRetention>(world_, params, *side.connection,
+                                                        log_.subscriptions.at(subscription.name));
+  spawn(subscriber.name, "launcher", subscriber.name + " launcher " + subscription.name, subscriber.host,
+        [retention = side.retention.get()](engine::Process& process) { retention->run(process); });
 }
 
 void Pipeline::add_consumer(const Consumer& consumer) {

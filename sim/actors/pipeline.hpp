@@ -5,7 +5,9 @@
 #include "sim/actors/apply_worker.hpp"
 #include "sim/actors/consumer.hpp"
 #include "sim/actors/ddl_session.hpp"
+#include "sim/actors/dead_tuple_retention.hpp"
 #include "sim/actors/outcome.hpp"
+#include "sim/actors/publisher_clients.hpp"
 #include "sim/actors/publisher_loads.hpp"
 #include "sim/actors/session_group.hpp"
 #include "sim/actors/sql_decoding.hpp"
@@ -33,6 +35,7 @@ struct Role {
   std::string node;  ///< server name
   std::string stage; ///< backend, walwriter, walsender, apply_worker, parallel_apply_worker, network, ...
   engine::Process* process = nullptr;
+  bool makes_load = false; ///< clients in a closed loop: always at work, and no stage of the pipeline
 };
 
 /// Everything of one publishing server.
@@ -47,6 +50,7 @@ struct PublisherSide {
   std::vector<std::unique_ptr<SessionGroup>> groups;
   std::vector<std::unique_ptr<DdlSession>> ddl;
   std::vector<std::unique_ptr<FlowClients>> flows;
+  std::vector<std::unique_ptr<PublisherClients>> clients;
   std::vector<std::unique_ptr<OtherWalWriter>> others;
   std::vector<ReplicationConnection*> connections;
   std::vector<Slot*> sql_slots; ///< read through SQL
@@ -61,8 +65,9 @@ struct SlotSide {
   std::unique_ptr<Walsender> walsender;
   std::unique_ptr<ApplyCost> price; ///< of a subscription
   std::vector<std::unique_ptr<ParallelApplyWorker>> workers;
-  std::unique_ptr<ApplyWorker> leader;      ///< of a subscription
-  std::unique_ptr<ConsumerClient> consumer; ///< of a consumer
+  std::unique_ptr<ApplyWorker> leader;           ///< of a subscription
+  std::unique_ptr<ConsumerClient> consumer;      ///< of a consumer
+  std::unique_ptr<DeadTupleRetention> retention; ///< with retain_dead_tuples
 };
 
 /// A slot that a session on the publisher reads through SQL.
@@ -97,6 +102,9 @@ private:
                    ReplayTurns replay);
   void add_replay(const ReplayLoad& load);
   void add_flow(const FlowLoad& flow);
+  void add_clients(const ClientLoad& load);
+  Xid add_flow_record(const FlowLoad& flow, const std::string& server, bool of_clients);
+  double commit_flush_s(const Server& server) const;
   void add_other_wal(const OtherWalLoad& load);
   void add_ddl(const DdlLoad& load);
   void add_decode(const DecodeCalls& calls);
@@ -104,6 +112,7 @@ private:
   void decoding_failed(const std::string& slot, const std::string& reason);
   void add_subscription(const Subscription& subscription);
   void add_consumer(const Consumer& consumer);
+  void add_retention(const Subscription& subscription, SlotSide& side);
   /// Who reads a slot.
   struct SlotClient {
     std::string name, publication, host;

@@ -1,6 +1,7 @@
 #include "sim/actors/publisher_loads.hpp"
 
 #include "models/base/random.hpp"
+#include "models/closed_network.hpp"
 #include "models/wal_volume.hpp"
 
 #include <algorithm>
@@ -89,8 +90,13 @@ void FlowClients::commit(engine::Process& process, std::int64_t transactions, do
   WalEntry entry;
   entry.top = entry.xid = params_.accounted_as;
   entry.records = std::llround(count * shape_.wal_records);
-  entry.what =
-      FlowCommitted{params_.flow, transactions, first_s, last_s, std::llround(count * shape_.queued_bytes)};
+  const double evenly_s = count > 1 ? (last_s - first_s) * count / (count - 1) : 0;
+  const double span_s = evenly_s > 0 ? evenly_s : params_.tick_s;
+  const double rate_per_s = count / span_s;
+  const double groups =
+      params_.waits_for_flush ? commit_groups_per_s(rate_per_s, rate_per_s, params_.flush_s) * span_s : 0;
+  entry.what = FlowCommitted{
+      params_.flow, transactions, first_s, last_s, std::llround(count * shape_.queued_bytes), groups, span_s};
   const Lsn end = wal_.insert(process, bytes, std::move(entry));
   state_.last_commit = std::max(state_.last_commit, end);
   record_.wal_bytes += bytes;

@@ -20,6 +20,7 @@ public:
     double tick_s = 0.01;
     int cpus = 1;
     bool waits_for_flush = true;
+    double flush_s = 0; ///< one flush of the WAL
     bool page_images = false;
     std::uint64_t seed = 1;
     Xid accounted_as; ///< the id under which deliveries count the flow's rows

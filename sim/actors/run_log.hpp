@@ -3,6 +3,7 @@
 #pragma once
 
 #include "models/base/units.hpp"
+#include "models/closed_network.hpp"
 #include "models/lag_sketch.hpp"
 
 #include <deque>
@@ -27,6 +28,7 @@ struct TransactionRecord {
   Bytes wal_bytes = 0;
   bool committed = false;
   std::int64_t transactions = 1; ///< a flow's record stands for many
+  bool of_clients = false;       ///< a flow that clients in a closed loop make
 };
 
 /// Fate of one transaction's changes on the way to one subscription. Rows.
@@ -95,9 +97,23 @@ struct DecodeRecord {
   std::int64_t messages = 0;   ///< rows the last call returned
 };
 
+/// What the clients of one load wrote down, in sums over their transactions.
+struct ClientRecord {
+  std::string name;
+  int clients = 0;
+  double begun_s = 0;
+  double ended_s = 0;
+  double transactions = 0;
+  ClientCycle times; ///< each time summed over the transactions
+  LagSketch response;
+
+  double elapsed_s() const { return ended_s - begun_s; }
+};
+
 struct RunLog {
   std::deque<TransactionRecord> transactions; ///< of batches, each run its own, in order of BEGIN
   std::deque<TransactionRecord> flows;        ///< one record a flow, summed over its transactions
+  std::deque<ClientRecord> clients;           ///< one record a load of clients
   std::deque<DdlRecord> ddl;                  ///< one record a load
   std::map<std::string, SubscriptionRecord> subscriptions;
   std::map<std::string, DecodeRecord> decoding; ///< by name of the calls

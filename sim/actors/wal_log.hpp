@@ -37,7 +37,9 @@ struct FlowCommitted {
   std::int64_t transactions = 0;
   double first_commit_s = 0;
   double last_commit_s = 0;
-  Bytes queued_bytes = 0; ///< accounted memory of their changes
+  Bytes queued_bytes = 0;   ///< accounted memory of their changes
+  double commit_groups = 0; ///< WAL flushes by which they became visible, one after the other
+  double span_s = 0;        ///< time over which they came
 };
 /// A statement that changes the catalog: rows of the catalog, and the messages of its commands.
 struct CatalogChanged {
@@ -116,6 +118,7 @@ public:
     /// Goes to the first entry that ends after `lsn`, which must not be removed.
     void seek(Lsn lsn);
     Lsn position() const { return position_; }
+    Lsn flushed() const { return log_.flushed(); }
 
   private:
     friend class WalLog;

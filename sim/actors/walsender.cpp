@@ -11,6 +11,7 @@ Walsender::Walsender(Params params, Decoder& decoder, WalLog::Reader& wal, Repli
       out_(connection.stream()), record_(record),
       filter_(*params_.publication, *params_.tables, params_.binary) {
   connection_.on_end([this] { wal_.wake(); });
+  connection_.on_status_request([this] { wal_.wake(); });
 }
 
 void Walsender::run(engine::Process& process) {
@@ -38,6 +39,7 @@ void Walsender::start_session() {
 
 void Walsender::serve(engine::Process& process) {
   while (connection_.connected()) {
+    answer_status_requests(process);
     const auto entry = wal_.try_next();
     if (not entry) {
       connection_.caught_up(wal_.position());
@@ -64,10 +66,19 @@ void Walsender::serve(engine::Process& process) {
       connection_.slot().propose_restart(*decoded.restart_candidate, entry->start);
       connection_.slot().propose_xmin(decoded.oldest_xid, entry->start);
     }
+    read_s_ = decoded.steps.front().cpu_s;
     for (auto& step : decoded.steps)
       if (connection_.connected())
         perform(process, step);
     record_.sent_lsn = entry->end;
+  }
+}
+
+/// ProcessStandbyPSRequestMessage: the oldest transaction in its commit phase, and the position flushed.
+void Walsender::answer_status_requests(engine::Process& process) {
+  for (int i = connection_.take_status_requests(); i > 0; --i) {
+    process.cpu(params_.costs->status_request_s);
+    connection_.answer_status(wal_.flushed());
   }
 }
 
@@ -232,7 +243,15 @@ void Walsender::send_flow(engine::Process& process, const DecodeStep& step) {
   record_.sent_bytes += bytes;
   const engine::Flow piece{std::max<Rows>(1, std::llround(count * shape.messages)), bytes, 1};
   const auto ticket = out_.open(std::move(message), piece);
-  process.cpu(count * shape.send_s);
+  // It is woken by each flush, and by each answer of the client, that finds it asleep.
+  const double waking = step.flow.commit_groups + connection_.client_wakeups_per_s() * step.flow.span_s;
+  const double work_s = count * shape.send_s;
+  const double cpu_s =
+      work_s + params_.costs->sender_wakeup_s *
+                   wakeups_.count(waking, step.flow.span_s, read_s_ + work_s, params_.costs->sender_wakeup_s);
+  const double begun_s = process.now();
+  process.cpu(cpu_s);
+  wakeups_.observe(process.now() - begun_s, cpu_s);
   connection_.commit_sent(step.lsn); // the client may report it as soon as it is sent
   out_.close(process, ticket);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "models/flow_shape.hpp"
+#include "models/wakeups.hpp"
 #include "sim/actors/decoder.hpp"
 #include "sim/actors/publishing.hpp"
 #include "sim/actors/replication_connection.hpp"
@@ -41,6 +42,7 @@ public:
 private:
   void serve(engine::Process& process);
   void start_session();
+  void answer_status_requests(engine::Process& process);
   void count(const WalEntry& entry, const Decoder::Result& decoded);
   void perform(engine::Process& process, DecodeStep& step);
   void send_flow(engine::Process& process, const DecodeStep& step);
@@ -63,6 +65,8 @@ private:
   PublicationFilter filter_;
   std::map<const FlowLoad*, DeliveredShape> shapes_;
   std::map<const FlowLoad*, double> flow_remainders_;
+  WakeUps wakeups_;
+  double read_s_ = 0;                ///< reading and decoding of the entry in hand
   double bracket_bytes_ = 0;         ///< of Stream Start and Stop messages, not yet whole ones
   std::set<const Table*> announced_; ///< Relation message sent in this session
   std::set<std::pair<Xid, const Table*>> announced_in_; ///< ... within a streamed transaction

@@ -160,6 +160,9 @@ public:
   /// Calls `callback(now)` every `interval_s` from time 0 on until the end of the run.
   void every(double interval_s, std::function<void(double)> callback);
 
+  /// Integral over time of the number of threads on the host that run or wait for a CPU.
+  double thread_seconds(HostId host) const;
+
   /// Moves `bytes` from the process's host to `to` over their link, sharing its bandwidth. The process
   /// is busy meanwhile. Latency is not included.
   void transfer(Process& process, HostId to, Bytes bytes);
@@ -175,6 +178,7 @@ private:
   friend class Device;
   struct Impl;
   void deadlock();
+  void want_cpus(HostId host, int more);
   void tick(std::size_t periodic, std::int64_t n);
   void from_timer(const std::function<void()>& callback);
   void fail(const std::string& process, std::exception_ptr error);

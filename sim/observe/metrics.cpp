@@ -1,6 +1,7 @@
 #include "sim/observe/metrics.hpp"
 
 #include "sim/observe/catalog_metrics.hpp"
+#include "sim/observe/client_metrics.hpp"
 #include "sim/observe/timeline_recorder.hpp"
 
 #include <algorithm>
@@ -31,6 +32,10 @@ Metrics slot_metrics(const Pipeline& pipeline, const std::string& name, double e
                      {"peak_spill_file_bytes", number(side.decoder->buffer().peak_spill_file_bytes())},
                      {"peak_sub_tmp_file_bytes", number(record.peak_tmp_file_bytes)},
                      {"sent_bytes", number(record.sent_bytes)}};
+  if (side.retention != nullptr) {
+    metrics["status_requests"] = number(side.connection->status_requests());
+    metrics["conflict_slot_updates"] = number(side.retention->slot_updates());
+  }
   if (record.flow_transactions > 0) {
     metrics["apply_tps"] = number(record.flow_transactions) / end_s;
     metrics["lag_s_mean"] = record.flow_lag.mean();
@@ -115,9 +120,9 @@ std::map<std::string, StageShares> stage_shares(const Pipeline& pipeline, double
   for (const auto& role : pipeline.roles()) {
     const auto usage = role.process->usage();
     const bool idle_spare = role.stage == "parallel_apply_worker" and usage.busy_s == 0;
-    static const std::set<std::string> aside = {"background", "walwriter", "background_writer",
-                                                "checkpointer", "other_databases"};
-    if (aside.contains(role.stage) or idle_spare or end_s <= 0)
+    static const std::set<std::string> aside = {"background",   "walwriter",       "background_writer",
+                                                "checkpointer", "other_databases", "launcher"};
+    if (aside.contains(role.stage) or role.makes_load or idle_spare or end_s <= 0)
       continue;
     const std::string key = role.node + "." + role.stage;
     auto& share = shares[key];
@@ -160,7 +165,8 @@ void add_transactions(const Pipeline& pipeline, double end_s, RunResult& result)
     result.metrics["wal_bytes"] += static_cast<double>(flow.wal_bytes);
     result.metrics["committed_transactions"] += static_cast<double>(flow.transactions);
     result.metrics["committed_changes"] += static_cast<double>(flow.rows_written);
-    result.metrics["tps"] += end_s > 0 ? static_cast<double>(flow.transactions) / end_s : 0;
+    if (not flow.of_clients)
+      result.metrics["tps"] += end_s > 0 ? static_cast<double>(flow.transactions) / end_s : 0;
   }
 }
 
@@ -207,6 +213,7 @@ void collect_metrics(const Pipeline& pipeline, double end_s, RunResult& result) 
   for (const auto& role : pipeline.roles())
     if (is_server_process(role))
       result.metrics[cpu_metric(role)] += role.process->usage().cpu_s;
+  add_client_metrics(pipeline, end_s, result);
   result.stages = stage_shares(pipeline, end_s);
   name_bottleneck(result);
 }

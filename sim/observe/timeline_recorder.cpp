@@ -7,7 +7,8 @@ namespace replisim {
 std::string cpu_metric(const Role& role) { return "cpu_" + role.node + "." + role.stage + "_s"; }
 
 bool is_server_process(const Role& role) {
-  return role.stage != "network" and role.stage != "background" and role.stage != "other_databases";
+  return role.stage != "network" and role.stage != "background" and role.stage != "other_databases" and
+         role.stage != "commit";
 }
 
 Bytes retained_wal_bytes(const Pipeline& pipeline, const std::string& publisher) {

@@ -33,6 +33,19 @@ struct TransactionResult {
   std::map<std::string, double> lag_anatomy;
 };
 
+/// What the clients of one load got through, and where the time of a transaction went.
+struct ClientResult {
+  std::string name; ///< workload entry
+  int clients = 0;
+  double transactions = 0;
+  double tps = 0;
+  std::map<std::string, double> latency_s; ///< from BEGIN to COMMIT's return: mean, p50, p95, p99, max
+  /// Parts of the mean time of a client per transaction, without a gap: clients / tps.
+  std::map<std::string, double> budget_s;
+  double commits_per_flush = 0; ///< group commit
+  std::string budget;           ///< the same as one line
+};
+
 /// Columns of equal length; the first is t_s.
 struct Timeline {
   std::vector<std::string> columns;
@@ -53,6 +66,7 @@ struct RunResult {
   std::string bottleneck;                      ///< key of `stages`
   std::string bottleneck_reason;               ///< one sentence
   std::vector<TransactionResult> transactions; ///< the first 1,000
+  std::vector<ClientResult> clients;           ///< by load of clients
   std::vector<std::string> warnings;
   std::vector<Guess> guesses;
   std::map<std::string, std::string> verdicts; ///< by slot: keeping up, falling behind, ...

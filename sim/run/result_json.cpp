@@ -36,6 +36,17 @@ json transaction_json(const TransactionResult& t) {
           {"lag_anatomy", metrics_json(t.lag_anatomy)}};
 }
 
+json client_json(const ClientResult& c) {
+  return {{"name", c.name},
+          {"clients", c.clients},
+          {"transactions", number_json(c.transactions)},
+          {"tps", number_json(c.tps)},
+          {"latency_s", metrics_json(c.latency_s)},
+          {"budget_s", metrics_json(c.budget_s)},
+          {"commits_per_flush", number_json(c.commits_per_flush)},
+          {"budget", c.budget}};
+}
+
 json outcomes_json(const std::vector<Outcome>& outcomes) {
   json out = json::array();
   for (const auto& outcome : outcomes)
@@ -72,6 +83,19 @@ TransactionResult transaction_from(const json& object) {
   return t;
 }
 
+ClientResult client_from(const json& object) {
+  ClientResult c;
+  object.at("name").get_to(c.name);
+  object.at("clients").get_to(c.clients);
+  c.transactions = number_from(object.at("transactions"));
+  c.tps = number_from(object.at("tps"));
+  c.latency_s = metrics_from(object.at("latency_s"));
+  c.budget_s = metrics_from(object.at("budget_s"));
+  c.commits_per_flush = number_from(object.at("commits_per_flush"));
+  object.at("budget").get_to(c.budget);
+  return c;
+}
+
 std::string verdict_of(const RunResult& result, const std::string& slot) {
   const auto it = result.verdicts.find(slot);
   return it == result.verdicts.end() ? std::string() : it->second;
@@ -98,6 +122,8 @@ RunResult read_public_form(const json& object) {
   object.at("bottleneck_reason").get_to(r.bottleneck_reason);
   for (const auto& entry : object.at("transactions"))
     r.transactions.push_back(transaction_from(entry));
+  for (const auto& entry : object.value("clients", json::array())) // results of older versions have none
+    r.clients.push_back(client_from(entry));
   object.at("warnings").get_to(r.warnings);
   for (const auto& entry : object.at("guesses"))
     r.guesses.push_back({entry.at("path").get<std::string>(), entry.at("value").get<std::string>(),
@@ -163,6 +189,9 @@ json result_json(const RunResult& result) {
   json transactions = json::array();
   for (const auto& transaction : result.transactions)
     transactions.push_back(transaction_json(transaction));
+  json clients = json::array();
+  for (const auto& load : result.clients)
+    clients.push_back(client_json(load));
   return {{"scenario", result.scenario},
           {"scenario_hash", result.scenario_hash},
           {"version", result.version},
@@ -173,6 +202,7 @@ json result_json(const RunResult& result) {
           {"bottleneck", result.bottleneck},
           {"bottleneck_reason", result.bottleneck_reason},
           {"transactions", std::move(transactions)},
+          {"clients", std::move(clients)},
           {"outcomes", outcomes_json(result.outcomes)},
           {"warnings", result.warnings},
           {"guesses", guesses_json(result.guesses)},

@@ -300,6 +300,7 @@ void build_replication(Building& building) {
     subscription.server = fields.text("server");
     subscription.publication = fields.text("publication");
     subscription.binary = fields.flag("binary");
+    subscription.retain_dead_tuples = fields.flag("retain_dead_tuples");
     subscription.streaming = fields.given("streaming") == nullptr ? default_streaming(scenario, subscription)
                                                                   : streaming_of(fields.text("streaming"));
     scenario.subscriptions[name] = std::move(subscription);

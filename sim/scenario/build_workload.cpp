@@ -141,28 +141,8 @@ private:
       refuse(fields, {"on_conflict"}, verb, path);
     const auto table = building_.scenario.tables.find(step.table);
     if (verb == "update" and usable and table != building_.scenario.tables.end())
-      add_assignments(step, fields, table->second, path);
+      step.assignments = assignments_of(fields, table->second, path, building_.problems);
     split(step, fields.number("rolled_back"));
-  }
-
-  void add_assignments(StatementStep& step, const Fields& fields, const Table& table,
-                       const std::string& path) const {
-    const Node* set = fields.given("set");
-    if (set == nullptr or table.columns.empty())
-      return;
-    for (const MapEntry& entry : set->entries) {
-      const std::string entry_path = path + ".set." + entry.key;
-      const int column = find_column(table, entry.key, entry.at, entry_path, building_.problems);
-      std::string problem_text;
-      if (column < 0 or entry.value.bad)
-        continue;
-      const auto value = parse_column_value(entry.value.text, problem_text);
-      require_integer_column(table.columns[static_cast<std::size_t>(column)], *value, entry.value.at,
-                             entry_path, building_.problems);
-      if (std::find(table.primary_key.begin(), table.primary_key.end(), column) != table.primary_key.end())
-        problem(entry.at, entry_path, "changing a column of the primary key is not part of this version");
-      step.assignments.push_back({column, *value});
-    }
   }
 
   /// `rolled_back: 20%`: four fifths of the rows, a savepoint, the last fifth, back to the savepoint.
@@ -185,6 +165,32 @@ private:
   std::vector<TransactionStep> steps_;
   std::vector<std::string> open_; ///< savepoints that can be rolled back to
 };
+
+} // namespace
+
+std::vector<Assignment> assignments_of(const Fields& fields, const Table& table, const std::string& path,
+                                       Problems& problems) {
+  std::vector<Assignment> out;
+  const Node* set = fields.given("set");
+  if (set == nullptr or table.columns.empty())
+    return out;
+  for (const MapEntry& entry : set->entries) {
+    const std::string entry_path = path + ".set." + entry.key;
+    const int column = find_column(table, entry.key, entry.at, entry_path, problems);
+    std::string problem_text;
+    if (column < 0 or entry.value.bad)
+      continue;
+    const auto value = parse_column_value(entry.value.text, problem_text);
+    require_integer_column(table.columns[static_cast<std::size_t>(column)], *value, entry.value.at,
+                           entry_path, problems);
+    if (std::find(table.primary_key.begin(), table.primary_key.end(), column) != table.primary_key.end())
+      problems.add(entry.at, entry_path, "changing a column of the primary key is not part of this version");
+    out.push_back({column, *value});
+  }
+  return out;
+}
+
+namespace {
 
 std::vector<TransactionStep> steps_of(const Building& building, const Fields& fields, const std::string& path,
                                       bool in_flow) {
@@ -328,6 +334,8 @@ LoadKind load_kind(const Fields& fields) {
     return LoadKind::Replay;
   if (fields.node().find("other_wal") != nullptr)
     return LoadKind::OtherWal;
+  if (fields.node().find("clients") != nullptr)
+    return LoadKind::Clients;
   return fields.node().find("rate") != nullptr ? LoadKind::Flow : LoadKind::Batch;
 }
 
@@ -348,6 +356,9 @@ void build_workload(Building& building) {
       break;
     case LoadKind::Replay:
       add_replay(building, entry);
+      break;
+    case LoadKind::Clients:
+      build_clients(building, entry);
       break;
     }
   }

@@ -111,6 +111,13 @@ private:
       return;
     }
     check_streaming(fields, path, subscription, *publisher, *subscriber);
+    if (fields.flag("retain_dead_tuples") and
+        (subscriber->version.major < 19 or publisher->version.major < 19))
+      problems_.add(
+          fields.at("retain_dead_tuples"), path + ".retain_dead_tuples",
+          fmt::format("on needs PostgreSQL 19 or later on both sides; {} is version {}, {} is version {}",
+                      subscriber->name, to_string(subscriber->version), publisher->name,
+                      to_string(publisher->version)));
     if (fields.flag("binary") and (subscriber->version.major < 14 or publisher->version.major < 14))
       problems_.add(fields.at("binary"), path + ".binary",
                     fmt::format("binary exists from PostgreSQL 14 on; {} is version {} and {} is version {}",

@@ -26,11 +26,11 @@ struct Kind {
   std::vector<std::string_view> fields;
 };
 
-const std::array<Kind, 5>& kinds() {
-  static const std::array<Kind, 5> all = {
+const std::array<Kind, 6>& kinds() {
+  static const std::array<Kind, 6> all = {
       Kind{LoadKind::Batch,
            "a transaction at a given time",
-           "it has none of `rate`, `other_wal`, `replay` and `ddl`",
+           "it has none of `rate`, `clients`, `other_wal`, `replay` and `ddl`",
            {"transaction", "at", "every", "times", "ends", "sessions"}},
       Kind{LoadKind::Flow,
            "a flow of small transactions",
@@ -43,7 +43,12 @@ const std::array<Kind, 5>& kinds() {
            "a statement that changes the catalog",
            "it has `ddl`",
            {"ddl", "table", "publication", "relations", "open", "other_database", "at", "every", "times",
-            "rate", "arrivals", "from", "until"}}};
+            "rate", "arrivals", "from", "until"}},
+      Kind{LoadKind::Clients,
+           "clients in a closed loop",
+           "it has `clients`",
+           {"clients", "threads", "host", "think_time", "rate", "mix", "scale", "transactions", "from",
+            "until"}}};
   return all;
 }
 
@@ -102,6 +107,9 @@ private:
       break;
     case LoadKind::Replay:
       break;
+    case LoadKind::Clients:
+      check_span(entry);
+      break;
     }
     if (not entry.fields.usable("server") or not check_publisher(entry))
       return;
@@ -111,6 +119,20 @@ private:
       for (std::size_t i = 0; i < steps->items.size(); ++i)
         check_published(steps->items[i], fmt::format("{}.transaction[{}]", entry.path, i),
                         entry.fields.text("server"));
+    check_client_statements(entry);
+  }
+
+  void check_client_statements(const NamedFields& entry) {
+    const Node* transactions = entry.fields.given("transactions");
+    if (transactions == nullptr or load_kind(entry.fields) != LoadKind::Clients)
+      return;
+    for (std::size_t i = 0; i < transactions->items.size(); ++i) {
+      const Node* statements = transactions->items[i].find("statements");
+      for (std::size_t k = 0; statements != nullptr and k < statements->items.size(); ++k)
+        check_published(statements->items[k],
+                        fmt::format("{}.transactions[{}].statements[{}]", entry.path, i, k),
+                        entry.fields.text("server"), "statement");
+    }
   }
 
   void check_kind(const NamedFields& entry) {
@@ -135,7 +157,7 @@ private:
                     fmt::format("`{}` belongs to {}; this entry is {}, as {}", field.key,
                                 fmt::join(owners, " and to "), own.name, own.mark));
     }
-    if (is == LoadKind::OtherWal or is == LoadKind::Ddl or is == LoadKind::Replay)
+    if (is == LoadKind::OtherWal or is == LoadKind::Ddl or is == LoadKind::Replay or is == LoadKind::Clients)
       return;
     const Node* steps = node.find("transaction");
     if (steps == nullptr and is == LoadKind::Flow)
@@ -145,7 +167,8 @@ private:
       problems_.add(
           node.at, entry.path,
           "says nothing to do; an entry has a `transaction`, a flow of small ones has a `rate` besides, "
-          "WAL of other databases is `other_wal`, a statement that changes the catalog is `ddl`, "
+          "clients in a closed loop have `clients` and a `mix`, WAL of other databases is `other_wal`, "
+          "a statement that changes the catalog is `ddl`, "
           "transactions from a file are a `replay`");
     else if (not steps->bad and steps->items.empty())
       problems_.add(steps->at, entry.path + ".transaction", "is empty; at least one step is needed");
@@ -239,10 +262,11 @@ private:
     return {};
   }
 
-  void check_published(const Node& node, const std::string& path, const std::string& server) {
+  void check_published(const Node& node, const std::string& path, const std::string& server,
+                       std::string_view object = "step") {
     if (node.bad)
       return;
-    const Fields step(node, object_of("step"));
+    const Fields step(node, object_of(object));
     const std::string verb = verb_of(step);
     const std::string table_name = verb.empty() ? "" : step.text(verb);
     const Node* table = find_entry(root_, "tables", table_name);
@@ -330,6 +354,11 @@ private:
         for (const TransactionStep& step : steps)
           if (const auto* statement = std::get_if<StatementStep>(&step))
             out.insert(statement->table);
+    for (const ClientLoad& load : scenario_.clients)
+      for (const ClientScript& script : load.scripts)
+        for (const StatementStep& step : script.flow.transaction)
+          if (step.operation != Operation::Update)
+            out.insert(step.table);
     return out;
   }
 
@@ -409,6 +438,9 @@ private:
 
 } // namespace
 
-void check_workload(Building& building) { WorkloadCheck(building).check(); }
+void check_workload(Building& building) {
+  WorkloadCheck(building).check();
+  check_clients(building);
+}
 
 } // namespace replisim

@@ -34,4 +34,8 @@ std::vector<FieldDescriptor> catalog_load_fields();
 /// Decoding through SQL.
 void add_catalog_objects(std::vector<ObjectDescriptor>& out);
 
+/// The fields that clients in a closed loop add to a load, and the objects they need.
+std::vector<FieldDescriptor> client_load_fields();
+void add_client_objects(std::vector<ObjectDescriptor>& out);
+
 } // namespace replisim

@@ -251,7 +251,13 @@ void add_replication(Objects& out) {
             .mirrors("CREATE SUBSCRIPTION ... streaming"),
         Field("binary", T::Flag, "values travel in binary form")
             .otherwise("off")
-            .mirrors("CREATE SUBSCRIPTION ... binary")}});
+            .mirrors("CREATE SUBSCRIPTION ... binary"),
+        Field("retain_dead_tuples", T::Flag,
+              "dead rows are kept for conflict detection, as long as the publisher's transactions may need "
+              "them "
+              "(19 and later)")
+            .otherwise("off")
+            .mirrors("CREATE SUBSCRIPTION ... retain_dead_tuples")}});
 }
 
 void add_consumers(Objects& out) {
@@ -333,6 +339,8 @@ void add_workload(Objects& out) {
         Field("replay", T::Object, "transactions as a server once ran them, from a file").of("replay")}});
   const auto catalog = catalog_load_fields();
   out.back().fields.insert(out.back().fields.end(), catalog.begin(), catalog.end());
+  const auto clients = client_load_fields();
+  out.back().fields.insert(out.back().fields.end(), clients.begin(), clients.end());
   out.push_back(
       {"replay",
        "file",
@@ -465,6 +473,7 @@ Objects build_objects() {
   add_replication(out);
   add_consumers(out);
   add_catalog_objects(out);
+  add_client_objects(out);
   add_workload(out);
   add_steps(out);
   add_run(out);

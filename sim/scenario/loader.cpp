@@ -1,5 +1,6 @@
 #include "sim/scenario/loader.hpp"
 
+#include "sim/scenario/builtin_mixes.hpp"
 #include "sim/scenario/field_path.hpp"
 #include "sim/scenario/format_check.hpp"
 #include "sim/scenario/library.hpp"
@@ -43,6 +44,7 @@ Scenario build(const ScenarioFile& source, const std::vector<Override>& override
     tree.remove("sweep");
     tree.remove("break_even");
   }
+  add_builtin_tables(tree);
   Node checked = tree;
   FormatCheck(library, problems).check(checked, object_of("scenario"));
 

@@ -56,6 +56,7 @@ struct Subscription {
   std::string publication;
   Streaming streaming = Streaming::Off;
   bool binary = false;
+  bool retain_dead_tuples = false;
 };
 
 /// The other end of a slot that is no PostgreSQL server: a change-data-capture client.
@@ -164,6 +165,7 @@ struct Scenario {
   std::map<std::string, DecodeCalls> decode;
   std::vector<BatchLoad> batches; ///< in order of name
   std::vector<FlowLoad> flows;
+  std::vector<ClientLoad> clients;
   std::vector<OtherWalLoad> other_wal;
   std::vector<DdlLoad> ddl;
   std::vector<ReplayLoad> replays;

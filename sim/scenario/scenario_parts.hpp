@@ -45,9 +45,9 @@ int find_column(const Table& table, const std::string& name, const Position& at,
 void require_integer_column(const Column& column, const ColumnValue& value, const Position& at,
                             const std::string& path, Problems& problems);
 
-/// What an entry of `workload` is, by the fields it has: `ddl`, `other_wal`, `replay`, `rate`, or none of
-/// them.
-enum class LoadKind { Batch, Flow, OtherWal, Ddl, Replay };
+/// What an entry of `workload` is, by the fields it has: `ddl`, `other_wal`, `replay`, `clients`, `rate`, or
+/// none.
+enum class LoadKind { Batch, Flow, OtherWal, Ddl, Replay, Clients };
 LoadKind load_kind(const Fields& fields);
 
 void build_profile(Building& building);
@@ -58,6 +58,11 @@ void build_run_options(Building& building);
 void build_tables(Building& building);
 void build_replication(Building& building);
 void build_workload(Building& building);
+void build_clients(Building& building, const NamedFields& entry);
+
+/// The columns an UPDATE assigns, from its `set`.
+std::vector<Assignment> assignments_of(const Fields& fields, const Table& table, const std::string& path,
+                                       Problems& problems);
 
 /// True when `observe.until` is a duration, or mistaken.
 bool run_has_end(const Node& root);
@@ -68,8 +73,12 @@ void check_contradictions(Building& building);
 /// The part of them that concerns the workload.
 void check_workload(Building& building);
 
+/// The part of that which concerns clients in a closed loop.
+void check_clients(Building& building);
+
 /// What concerns statements that change the catalog, and decoding through SQL.
 void check_catalog_changes(Building& building);
+
 /// The part of that which concerns the transactions of one `replay` entry.
 void check_replay(Building& building, const NamedFields& entry);
 
