@@ -33,6 +33,7 @@ struct Role {
   std::string node;  ///< server name
   std::string stage; ///< backend, walwriter, walsender, apply_worker, parallel_apply_worker, network, ...
   engine::Process* process = nullptr;
+  std::string slot; ///< whose it is alone; empty when several share it
 };
 
 /// Everything of one publishing server.

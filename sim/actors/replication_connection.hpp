@@ -46,6 +46,9 @@ public:
   /// The client has received and applied up to `lsn` (write_lsn and replay_lsn of its next message).
   void applied(Lsn lsn);
 
+  /// One way, of what the client says.
+  double latency_s() const { return params_.latency_s; }
+
   // Server's side.
   bool connected() const { return connected_; }
   /// What commits up to here is not sent: the client has confirmed it or asked to start after it.

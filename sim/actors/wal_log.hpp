@@ -28,6 +28,7 @@ struct SubtransactionAborted {};
 /// Commit record of a top-level transaction; `index` counts the run's transactions.
 struct Committed {
   std::size_t index = 0;
+  double begin_s = 0; ///< its BEGIN
 };
 /// Abort record of a top-level transaction.
 struct RolledBack {};
@@ -38,6 +39,10 @@ struct FlowCommitted {
   double first_commit_s = 0;
   double last_commit_s = 0;
   Bytes queued_bytes = 0; ///< accounted memory of their changes
+  double first_begin_s = 0;
+  double last_begin_s = 0;
+  double gathered_s = 0;     ///< the time over which they came; they are worked on together after it
+  double flush_excess_s = 0; ///< what flushing all their WAL together takes longer than that of one
 };
 /// A statement that changes the catalog: rows of the catalog, and the messages of its commands.
 struct CatalogChanged {
@@ -97,6 +102,8 @@ public:
 
   Lsn inserted() const { return inserted_; }
   Lsn flushed() const { return flushed_; }
+  /// Time the disk has spent on flushes.
+  double disk_busy_s() const { return device_.busy_s(); }
   /// Announced whenever WAL is inserted: the WAL writer's cue.
   engine::Signal& insertion() { return insertion_; }
 

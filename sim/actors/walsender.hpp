@@ -6,6 +6,7 @@
 #pragma once
 
 #include "models/flow_shape.hpp"
+#include "models/flow_station.hpp"
 #include "sim/actors/decoder.hpp"
 #include "sim/actors/publishing.hpp"
 #include "sim/actors/replication_connection.hpp"
@@ -42,12 +43,17 @@ private:
   void start_session();
   void count(const WalEntry& entry, const Decoder::Result& decoded);
   void perform(engine::Process& process, DecodeStep& step);
+  void restore(engine::Process& process, double changes);
+  void send_work(engine::Process& process, double seconds);
   void send_flow(engine::Process& process, const DecodeStep& step);
   void send_chunk(engine::Process& process, DecodeStep& step);
   void replay(engine::Process& process, DecodeStep& step);
   void send_rows(engine::Process& process, RowChanges batch, std::int64_t bursts);
   void send_commit(engine::Process& process, CommitTransaction commit, Bytes body_bytes);
-  void send_control(engine::Process& process, ReplicationMessage message, Bytes body_bytes);
+  void send_control(engine::Process& process, Xid top, ReplicationMessage message, Bytes body_bytes);
+  LagSpan lag_of(const engine::Process& process, const DecodeStep& step, FlowStation::Batch& batch);
+  void spent(const engine::Process& process, Xid top, LagStage stage);
+  void blocked(const engine::Process& process, Xid top);
   std::vector<ChangeRun> publish(engine::Process& process, const std::vector<ChangeRun>& runs, Xid top);
   RowChanges batch_of(std::vector<ChangeRun> runs, DecodeStep& step, bool streamed);
   Bytes announce_again(const DecodeStep& step);
@@ -62,6 +68,8 @@ private:
   PublicationFilter filter_;
   std::map<const FlowLoad*, DeliveredShape> shapes_;
   std::map<const FlowLoad*, double> flow_remainders_;
+  FlowStation flow_station_;
+  double read_s_ = 0;                ///< when the WAL entry in hand was read
   double bracket_bytes_ = 0;         ///< of Stream Start and Stop messages, not yet whole ones
   std::set<const Table*> announced_; ///< Relation message sent in this session
   std::set<std::pair<Xid, const Table*>> announced_in_; ///< ... within a streamed transaction

@@ -1,6 +1,7 @@
 #include "sim/run/result_json.hpp"
 
 #include "models/base/check.hpp"
+#include "sim/run/lag_json.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -24,6 +25,9 @@ json stages_json(const std::map<std::string, StageShares>& stages) {
 }
 
 json transaction_json(const TransactionResult& t) {
+  json lags = json::object();
+  for (const auto& [slot, parts] : t.lag_anatomy)
+    lags[slot] = lag_parts_json(parts);
   return {{"name", t.name},
           {"xid", t.xid},
           {"rows", t.rows},
@@ -33,7 +37,7 @@ json transaction_json(const TransactionResult& t) {
           {"commit_s", number_json(t.commit_s)},
           {"applied_s", number_json(t.applied_s)},
           {"lock_hold_s", number_json(t.lock_hold_s)},
-          {"lag_anatomy", metrics_json(t.lag_anatomy)}};
+          {"lag_anatomy", std::move(lags)}};
 }
 
 json outcomes_json(const std::vector<Outcome>& outcomes) {
@@ -68,13 +72,31 @@ TransactionResult transaction_from(const json& object) {
   t.commit_s = number_from(object.at("commit_s"));
   t.applied_s = number_from(object.at("applied_s"));
   t.lock_hold_s = number_from(object.at("lock_hold_s"));
-  t.lag_anatomy = metrics_from(object.at("lag_anatomy"));
+  for (const auto& [slot, parts] : object.at("lag_anatomy").items())
+    t.lag_anatomy[slot] = lag_parts_from(parts);
   return t;
 }
 
-std::string verdict_of(const RunResult& result, const std::string& slot) {
-  const auto it = result.verdicts.find(slot);
-  return it == result.verdicts.end() ? std::string() : it->second;
+json blame_json(const Verdict& verdict) {
+  return {{"state", verdict.state},
+          {"stage", verdict.stage},
+          {"activity", verdict.activity},
+          {"busy", number_json(verdict.busy)},
+          {"next_stage", verdict.next_stage},
+          {"next_activity", verdict.next_activity},
+          {"next_busy", number_json(verdict.next_busy)}};
+}
+
+Verdict verdict_from(const json& entry) {
+  const json& blame = entry.at("blame");
+  return {entry.at("verdict").get<std::string>(),
+          blame.at("state").get<std::string>(),
+          blame.at("stage").get<std::string>(),
+          blame.at("activity").get<std::string>(),
+          number_from(blame.at("busy")),
+          blame.at("next_stage").get<std::string>(),
+          blame.at("next_activity").get<std::string>(),
+          number_from(blame.at("next_busy"))};
 }
 
 RunResult read_public_form(const json& object) {
@@ -87,7 +109,10 @@ RunResult read_public_form(const json& object) {
   for (const auto& [name, entry] : object.at("subscriptions").items())
     r.subscriptions[name] = metrics_from(entry.at("metrics"));
   for (const auto& [name, entry] : object.at("subscriptions").items())
-    r.verdicts[name] = entry.at("verdict").get<std::string>();
+    r.verdicts[name] = verdict_from(entry);
+  for (const auto& [name, entry] : object.at("subscriptions").items())
+    if (const auto found = entry.find("lag_anatomy"); found != entry.end())
+      r.lag_anatomies[name] = lag_summary_from(*found);
   for (const auto& entry : object.at("outcomes"))
     r.outcomes.push_back({number_from(entry.at("t_s")), entry.at("kind").get<std::string>(),
                           entry.at("subject").get<std::string>(), entry.at("text").get<std::string>()});
@@ -159,7 +184,15 @@ json guesses_json(const std::vector<Guess>& guesses) {
 json result_json(const RunResult& result) {
   json subscriptions = json::object();
   for (const auto& [name, metrics] : result.subscriptions)
-    subscriptions[name] = {{"metrics", metrics_json(metrics)}, {"verdict", verdict_of(result, name)}};
+    subscriptions[name] = {{"metrics", metrics_json(metrics)}};
+  for (const auto& [name, entry] : result.subscriptions) {
+    const auto found = result.verdicts.find(name);
+    const Verdict verdict = found == result.verdicts.end() ? Verdict{} : found->second;
+    subscriptions[name]["verdict"] = verdict.text;
+    subscriptions[name]["blame"] = blame_json(verdict);
+  }
+  for (const auto& [name, summary] : result.lag_anatomies)
+    subscriptions[name]["lag_anatomy"] = lag_summary_json(summary);
   json transactions = json::array();
   for (const auto& transaction : result.transactions)
     transactions.push_back(transaction_json(transaction));
