@@ -16,10 +16,10 @@ namespace replisim {
 class ReplicationConnection {
 public:
   struct Params {
-    double sender_timeout_s = 60;    ///< wal_sender_timeout; 0: never
-    double receiver_timeout_s = 0;   ///< wal_receiver_timeout of the client; 0: never
-    double latency_s = 0;            ///< one way, of what the client sends
-    bool confirms_keepalives = true; ///< the client confirms the position of one when nothing is pending
+    double sender_timeout_s = 60;     ///< wal_sender_timeout; 0: never
+    double receiver_timeout_s = 0;    ///< wal_receiver_timeout of the client; 0: never
+    double latency_s = 0;             ///< one way, of what the client sends
+    bool confirms_keepalives = true;  ///< the client confirms the position of one when nothing is pending
     bool lag_overflow_entries = true; ///< VersionTraits::lag_overflow_entries of the publisher
   };
   ReplicationConnection(engine::World& world, Params params, engine::StreamOptions stream, Slot& slot);

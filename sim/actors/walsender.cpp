@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace replisim {
+
+namespace {
+constexpr double most_owed_s = 1e-3; ///< see Walsender::work()
+} // namespace
 
 Walsender::Walsender(Params params, Decoder& decoder, WalLog::Reader& wal, ReplicationConnection& connection,
                      SubscriptionRecord& record)
@@ -38,7 +43,8 @@ void Walsender::start_session() {
 
 /// The way of the transaction whose commit is in hand: so far it was at `stage`.
 void Walsender::spent(const engine::Process& process, Xid top, LagStage stage) {
-  record_.counted(top).path.spend(stage, process.now());
+  if (top.valid())
+    record_.counted(top).path.spend(stage, process.now());
 }
 
 /// It waited for room in the socket: for its own rows to be applied, for others', or for the network.
@@ -51,6 +57,7 @@ void Walsender::serve(engine::Process& process) {
   while (connection_.connected()) {
     const auto entry = wal_.try_next();
     if (not entry) {
+      settle(process);
       connection_.caught_up(wal_.position());
       if (out_.outstanding_bytes() == 0) // nothing is under way: what was skipped counts as delivered
         record_.replayed(wal_.position(), process.now());
@@ -62,6 +69,9 @@ void Walsender::serve(engine::Process& process) {
       process.sleep(params_.wakeup_latency_s, engine::Activity::Starved);
       continue;
     }
+    passes_by_ = concerns_nobody(*entry);
+    if (not passes_by_)
+      settle(process);
     read_s_ = process.now();
     auto decoded = decoder_.decode(*entry);
     if (not decoded.failure.empty())
@@ -88,6 +98,28 @@ void Walsender::serve(engine::Process& process) {
   }
 }
 
+/// WAL that is read and leads to no message: other databases, running-xacts records, small transactions on
+/// tables that are not published.
+bool Walsender::concerns_nobody(const WalEntry& entry) {
+  if (const auto* flow = std::get_if<FlowCommitted>(&entry.what))
+    return shape_of(*flow->flow).messages == 0;
+  return std::holds_alternative<OtherWal>(entry.what) or std::holds_alternative<RunningXacts>(entry.what);
+}
+
+/// CPU for WAL that concerns nobody is spent a millisecond at a time: among many slots most of the WAL is
+/// such.
+void Walsender::work(engine::Process& process, double seconds) {
+  if (not passes_by_) {
+    process.cpu(seconds);
+    return;
+  }
+  owed_s_ += seconds;
+  if (owed_s_ >= most_owed_s)
+    settle(process);
+}
+
+void Walsender::settle(engine::Process& process) { process.cpu(std::exchange(owed_s_, 0)); }
+
 void Walsender::count(const WalEntry& entry, const Decoder::Result& decoded) {
   for (const auto& [top, rows] : decoded.dropped)
     record_.counted(top).dropped += rows;
@@ -103,7 +135,7 @@ void Walsender::count(const WalEntry& entry, const Decoder::Result& decoded) {
 
 void Walsender::perform(engine::Process& process, DecodeStep& step) {
   const bool last = step.kind == DecodeStep::Kind::Replay or step.kind == DecodeStep::Kind::LastChunk;
-  process.cpu(step.cpu_s);
+  work(process, step.cpu_s);
   spent(process, step.top, last ? LagStage::SpillAndRestore : LagStage::Decode);
   if (step.kind != DecodeStep::Kind::Replay)
     restore(process, static_cast<double>(step.restored));
@@ -144,7 +176,7 @@ void Walsender::restore(engine::Process& process, double changes) {
 
 void Walsender::send_work(engine::Process& process, double seconds) {
   record_.walsender.send_s += seconds;
-  process.cpu(seconds);
+  work(process, seconds);
 }
 
 /// Chunks smaller than a batch travel together; a chunk larger than a batch travels in several.
@@ -230,20 +262,24 @@ std::vector<ChangeRun> Walsender::publish(engine::Process& process, const std::v
   return std::move(passed.runs);
 }
 
+const DeliveredShape& Walsender::shape_of(const FlowLoad& flow) {
+  auto known = shapes_.find(&flow);
+  if (known == shapes_.end())
+    known = shapes_
+                .emplace(&flow, delivered_shape(
+                                    flow, *params_.tables, *params_.costs,
+                                    [this](const std::string& table) {
+                                      return publishing_of(*params_.publication, table);
+                                    },
+                                    params_.traits.skips_empty_transactions))
+                .first;
+  return known->second;
+}
+
 /// Small transactions, one after the other: they travel in one piece and keep their commit times.
 void Walsender::send_flow(engine::Process& process, const DecodeStep& step) {
   const FlowLoad* flow = step.flow.flow;
-  auto known = shapes_.find(flow);
-  if (known == shapes_.end())
-    known = shapes_
-                .emplace(flow, delivered_shape(
-                                   *flow, *params_.tables, *params_.costs,
-                                   [this](const std::string& table) {
-                                     return publishing_of(*params_.publication, table);
-                                   },
-                                   params_.traits.skips_empty_transactions))
-                .first;
-  const DeliveredShape& shape = known->second;
+  const DeliveredShape& shape = shape_of(*flow);
   const double filter_s = static_cast<double>(step.flow.transactions) * shape.filter_s;
   record_.walsender.filter_s += filter_s;
   record_.walsender.send_s -= filter_s; // counted in with the sending below
@@ -258,14 +294,13 @@ void Walsender::send_flow(engine::Process& process, const DecodeStep& step) {
   remainder -= static_cast<double>(message.rows);
   auto& delivery = record_.counted(step.top);
   delivery.filtered += written - message.rows;
-  FlowStation::Batch work;
-  message.lag = lag_of(process, step, work);
-  message.opened_s = process.now();
   if (shape.messages == 0) {
     send_work(process, count * shape.send_s);
-    flow_station_.done(work, process.now() - message.opened_s, process.now());
     return;
   }
+  FlowStation::Batch batch;
+  message.lag = lag_of(process, step, batch);
+  message.opened_s = process.now();
   delivery.sent += message.rows;
   const Bytes bytes = std::llround(count * shape.bytes) + announce_again(step);
   record_.sent_bytes += bytes;
@@ -275,7 +310,7 @@ void Walsender::send_flow(engine::Process& process, const DecodeStep& step) {
   send_work(process, count * shape.send_s);
   connection_.commit_sent(step.lsn); // the client may report it as soon as it is sent
   out_.close(process, ticket);
-  flow_station_.done(work, process.now() - opened_s, process.now());
+  flow_station_.done(batch, process.now() - opened_s, process.now());
 }
 
 /// The way of the single transactions up to the sending of the first message.

@@ -43,6 +43,10 @@ private:
   void start_session();
   void count(const WalEntry& entry, const Decoder::Result& decoded);
   void perform(engine::Process& process, DecodeStep& step);
+  bool concerns_nobody(const WalEntry& entry);
+  void work(engine::Process& process, double seconds);
+  void settle(engine::Process& process);
+  const DeliveredShape& shape_of(const FlowLoad& flow);
   void restore(engine::Process& process, double changes);
   void send_work(engine::Process& process, double seconds);
   void send_flow(engine::Process& process, const DecodeStep& step);
@@ -69,6 +73,8 @@ private:
   std::map<const FlowLoad*, DeliveredShape> shapes_;
   std::map<const FlowLoad*, double> flow_remainders_;
   FlowStation flow_station_;
+  bool passes_by_ = false;           ///< the WAL in hand concerns nobody
+  double owed_s_ = 0;                ///< CPU for such WAL, still to be spent
   double read_s_ = 0;                ///< when the WAL entry in hand was read
   double bracket_bytes_ = 0;         ///< of Stream Start and Stop messages, not yet whole ones
   std::set<const Table*> announced_; ///< Relation message sent in this session
