@@ -96,7 +96,7 @@ TransactionResult transaction_result(const TransactionRecord& record, const RunL
     if (it == subscription.deliveries.end())
       continue;
     out.rows_applied = std::max(out.rows_applied, it->second.applied);
-    if (it->second.applied_s >= 0 and it->second.path.begun())
+    if (it->second.path.parts().applied_ns > 0)
       out.lag_anatomy[name] = it->second.path.parts();
     out.applied_s = std::max(out.applied_s, it->second.applied_s);
     if (it->second.first_lock_s >= 0 and it->second.applied_s >= 0)
