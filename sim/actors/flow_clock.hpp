@@ -30,12 +30,6 @@ public:
   void finish(const SmallTransactions& batch, const End& end, SubscriptionRecord& record);
 
   /// The batch in hand is lost.
-  void forget() {
-    begun_s_ = -1;
-    service_s_ = 0;
-  }
-
-  /// The batch in hand is lost.
   void forget() { working_ = false; }
 
 private:
