@@ -64,6 +64,7 @@ DeliveredShape delivered_shape(const FlowLoad& flow, const std::map<std::string,
     const double body = mean_body_bytes(table, step);
     shape.rows += sent;
     shape.filtered += rows - sent;
+    shape.filter_s += rows * (rules.published ? rules.filter_cost_s : 0);
     shape.bytes += sent * (body + static_cast<double>(protocol::frame_bytes));
     shape.send_s += rows * (asked ? rules.filter_cost_s : 0) +
                     sent * (costs.send_change_s + columns_sent_seconds(costs, table, step.operation) +

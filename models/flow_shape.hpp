@@ -46,6 +46,7 @@ struct DeliveredShape {
   double bytes = 0;         ///< on the wire, Begin and Commit included; 0 when nothing is sent
   double messages = 0;      ///< Begin and Commit included
   double send_s = 0;        ///< walsender: replay, filters and output
+  double filter_s = 0;      ///< part of send_s: row filters
   double receive_s = 0;     ///< leader: receiving
   std::vector<double> sent; ///< rows of each statement of the transaction
 };

@@ -23,6 +23,7 @@ public:
   double quantile(double q) const;
 
 private:
+  static std::size_t bucket_of(double seconds);
   std::vector<double> weights_;
   double count_ = 0;
   double sum_ = 0;

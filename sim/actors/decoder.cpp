@@ -217,6 +217,8 @@ void Decoder::decode_flow(const WalEntry& entry, const FlowCommitted& flow, Resu
   for (const auto& statement : flow.flow->transaction)
     use_tables(step, params_.tables->at(statement.table), statement.rows * flow.transactions,
                flow.transactions);
+  step.inserted_s = entry.inserted_s;
+  step.flushed_s = entry.flushed_s;
   result.steps.push_back(std::move(step));
 }
 

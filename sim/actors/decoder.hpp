@@ -31,8 +31,9 @@ struct DecodeStep {
   std::vector<ChangeRun> runs;
   Rows rows = 0;
   std::int64_t chunks = 0;
-  Rows restored = 0;  ///< how many rows come from spill files
-  FlowCommitted flow; ///< of a Flow
+  Rows restored = 0;                    ///< how many rows come from spill files
+  FlowCommitted flow;                   ///< of a Flow
+  double inserted_s = 0, flushed_s = 0; ///< of a Flow's WAL
   /// Entries of the relation-sync cache built for it, by table: a Relation message follows each.
   std::map<const Table*, std::int64_t> built;
 };

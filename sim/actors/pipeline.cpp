@@ -81,7 +81,7 @@ void Pipeline::add_hosts() {
 
 void Pipeline::spawn(const std::string& node, const std::string& stage, const std::string& name,
                      const std::string& host, std::function<void(engine::Process&)> body) {
-  roles_.push_back({node, stage, &world_.spawn(name, hosts_.at(host), std::move(body))});
+  roles_.push_back({node, stage, &world_.spawn(name, hosts_.at(host), std::move(body)), ""});
 }
 
 void Pipeline::add_publisher(const Server& server) {
@@ -242,6 +242,7 @@ void Pipeline::add_flow(const FlowLoad& flow) {
   params.cpus = std::clamp(static_cast<int>(std::ceil(2 * cores)), 1, scenario_.hosts.at(server.host).cpus());
   params.waits_for_flush = server.settings.text("synchronous_commit") != "off";
   params.flush_s = commit_flush_s(server);
+  params.wal_bytes_per_s = scenario_.hosts.at(server.host).disks.front().write_bandwidth_bytes_per_s;
   params.page_images = server.settings.flag("full_page_writes");
   params.seed = seed_;
   params.accounted_as = xid;
@@ -325,9 +326,10 @@ SlotSide& Pipeline::add_slot(const SlotClient& client) {
                                                *side.connection, record);
   spawn(publisher.name, "walsender", walsender, publisher.host,
         [sender = side.walsender.get()](engine::Process& process) { sender->run(process); });
+  roles_.back().slot = name;
   if (publisher.host != client.host) {
     side.connection->stream().cross_link(hosts_.at(publisher.host), hosts_.at(client.host));
-    roles_.push_back({name, "network", world_.processes().back().get()});
+    roles_.push_back({name, "network", world_.processes().back().get(), false, name});
   }
   return side;
 }
@@ -364,11 +366,13 @@ void Pipeline::add_subscription(const Subscription& subscription) {
     side.workers.push_back(std::make_unique<ParallelApplyWorker>(world_, name, *side.price, record));
     spawn(subscriber.name, "parallel_apply_worker", name, subscriber.host,
           [worker = side.workers.back().get()](engine::Process& process) { worker->run(process); });
+    roles_.back().slot = subscription.name;
   }
   side.leader = std::make_unique<ApplyWorker>(world_, applying, *side.connection, side.workers, record,
                                               [this] { progressed(); });
   spawn(subscriber.name, "apply_worker", subscriber.name + " apply worker " + subscription.name,
         subscriber.host, [leader = side.leader.get()](engine::Process& process) { leader->run(process); });
+  roles_.back().slot = subscription.name;
   if (subscription.retain_dead_tuples)
     add_retention(subscription, side);
 }
@@ -401,6 +405,7 @@ void Pipeline::add_consumer(const Consumer& consumer) {
       world_, consumer, *side.connection, log_.subscriptions.at(consumer.name), [this] { progressed(); });
   spawn(consumer.name, "consumer", "consumer " + consumer.name, consumer.host,
         [client = side.consumer.get()](engine::Process& process) { client->run(process); });
+  roles_.back().slot = consumer.name;
 }
 
 void Pipeline::add_background(const BackgroundLoad& load) {

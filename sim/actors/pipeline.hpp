@@ -36,6 +36,7 @@ struct Role {
   std::string stage; ///< backend, walwriter, walsender, apply_worker, parallel_apply_worker, network, ...
   engine::Process* process = nullptr;
   bool makes_load = false; ///< clients in a closed loop: always at work, and no stage of the pipeline
+  std::string slot;        ///< whose it is alone; empty when several share it
 };
 
 /// Everything of one publishing server.

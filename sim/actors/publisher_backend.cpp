@@ -151,7 +151,8 @@ void PublisherBackend::rollback_to(engine::Process& process, const std::string& 
 void PublisherBackend::commit(engine::Process& process) {
   record().commit_record_s = process.now();
   if (top_.valid()) {
-    const Lsn end = wal_.insert(process, commit_record_bytes(), {{}, {}, top_, top_, 1, Committed{index_}});
+    const Lsn end = wal_.insert(process, commit_record_bytes(),
+                                {{}, {}, top_, top_, 1, Committed{index_, record().begin_s}});
     record().wal_bytes += commit_record_bytes();
     state_.last_commit = std::max(state_.last_commit, end);
     if (params_.waits_for_flush)

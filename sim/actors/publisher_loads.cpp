@@ -83,20 +83,42 @@ Bytes FlowClients::wal_bytes(std::int64_t transactions) {
   return whole;
 }
 
+/// By itself each transaction would have begun at once, on a CPU of its own as long as there are some: it
+/// takes as much CPU as its share, however many were run together.
+FlowCommitted FlowClients::committed(std::int64_t transactions, double first_s, double last_s,
+                                     double took_s) {
+  const double count = static_cast<double>(transactions);
+  const double each_s = took_s / count, alone_s = each_s * params_.cpus;
+  FlowCommitted out;
+  out.flow = params_.flow;
+  out.transactions = transactions;
+  out.queued_bytes = std::llround(count * shape_.queued_bytes);
+  out.gathered_s = std::max(params_.tick_s, last_s - first_s);
+  out.first_begin_s = first_s;
+  out.last_begin_s = last_s;
+  out.first_commit_s = std::max(first_s + alone_s, last_commit_s_ + each_s);
+  out.last_commit_s = std::max(last_s + alone_s, out.first_commit_s + (count - 1) * each_s);
+  last_commit_s_ = out.last_commit_s;
+  return out;
+}
+
 void FlowClients::commit(engine::Process& process, std::int64_t transactions, double first_s, double last_s) {
   const double count = static_cast<double>(transactions);
+  const double started_s = process.now();
   process.cpu_on(params_.cpus, count * shape_.backend_s);
   const Bytes bytes = wal_bytes(transactions);
   WalEntry entry;
   entry.top = entry.xid = params_.accounted_as;
   entry.records = std::llround(count * shape_.wal_records);
+  FlowCommitted what = committed(transactions, first_s, last_s, process.now() - started_s);
+  what.flush_excess_s = static_cast<double>(bytes) * (1 - 1 / count) / params_.wal_bytes_per_s;
   const double evenly_s = count > 1 ? (last_s - first_s) * count / (count - 1) : 0;
-  const double span_s = evenly_s > 0 ? evenly_s : params_.tick_s;
-  const double rate_per_s = count / span_s;
-  const double groups =
-      params_.waits_for_flush ? commit_groups_per_s(rate_per_s, rate_per_s, params_.flush_s) * span_s : 0;
-  entry.what = FlowCommitted{
-      params_.flow, transactions, first_s, last_s, std::llround(count * shape_.queued_bytes), groups, span_s};
+  what.span_s = evenly_s > 0 ? evenly_s : params_.tick_s;
+  const double rate_per_s = count / what.span_s;
+  what.commit_groups = params_.waits_for_flush
+                           ? commit_groups_per_s(rate_per_s, rate_per_s, params_.flush_s) * what.span_s
+                           : 0;
+  entry.what = what;
   const Lsn end = wal_.insert(process, bytes, std::move(entry));
   state_.last_commit = std::max(state_.last_commit, end);
   record_.wal_bytes += bytes;

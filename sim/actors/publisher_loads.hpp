@@ -19,6 +19,7 @@ public:
     const CostParameters* costs = nullptr;
     double tick_s = 0.01;
     int cpus = 1;
+    double wal_bytes_per_s = 1e9; ///< of the disk that holds WAL
     bool waits_for_flush = true;
     double flush_s = 0; ///< one flush of the WAL
     bool page_images = false;
@@ -32,6 +33,7 @@ private:
   std::int64_t arrivals(double from_s, double to_s, std::uint64_t tick);
   void run_replay(engine::Process& process);
   void commit(engine::Process& process, std::int64_t transactions, double first_s, double last_s);
+  FlowCommitted committed(std::int64_t transactions, double first_s, double last_s, double took_s);
   Bytes wal_bytes(std::int64_t transactions);
 
   Params params_;
@@ -41,6 +43,7 @@ private:
   FlowShape shape_;
   std::int64_t emitted_ = 0;
   double bytes_remainder_ = 0;
+  double last_commit_s_ = 0;
 };
 
 /// Other databases of the server: WAL at a rate, and nothing else.

@@ -55,6 +55,8 @@ public:
   /// Asks the walsender for the publisher's status; `answered` is called with the flushed WAL position when
   /// the answer is there.
   void request_status(std::function<void(Lsn)> answered);
+  /// One way, of what the client says.
+  double latency_s() const { return params_.latency_s; }
 
   // Server's side.
   /// Requests for the publisher's status that have arrived: the walsender owes an answer to each.

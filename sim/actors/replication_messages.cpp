@@ -4,6 +4,10 @@
 
 namespace replisim {
 
+Xid top_of(const ReplicationMessage& message) {
+  return std::visit([](const auto& any) { return any.top; }, message);
+}
+
 std::vector<ChangeRun> part_of(const std::vector<ChangeRun>& runs, Rows first_message, Rows messages) {
   std::vector<ChangeRun> part;
   Rows skip = first_message;

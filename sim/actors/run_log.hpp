@@ -4,6 +4,7 @@
 
 #include "models/base/units.hpp"
 #include "models/closed_network.hpp"
+#include "models/lag_anatomy.hpp"
 #include "models/lag_sketch.hpp"
 
 #include <deque>
@@ -42,13 +43,16 @@ struct DeliveryRecord {
   Rows applied = 0;  ///< applied and (at the end) committed
   Rows undone = 0;   ///< received, then rolled back or truncated
   double first_lock_s = -1;
-  // Dates of the commit on its way; the delays between them add up to the transaction's lag.
-  double flushed_s = -1;  ///< commit record flushed on the publisher
-  double read_s = -1;     ///< read by the walsender
-  double replay_s = -1;   ///< decoded, remainder spilled: the sending of what is left begins
-  double sent_s = -1;     ///< commit message handed to the socket
-  double received_s = -1; ///< commit message taken by the leader (or the client)
-  double applied_s = -1;  ///< commit applied; -1 while in flight
+  double applied_s = -1; ///< commit applied; -1 while in flight
+  LagPath path;          ///< of its commit; complete when it has been applied
+};
+
+/// What a walsender spends its CPU on, in seconds of the reference core.
+struct WalsenderWork {
+  double decode_s = 0; ///< reading WAL and decoding
+  double spill_s = 0;  ///< writing spill files and reading them back
+  double filter_s = 0; ///< row filters
+  double send_s = 0;   ///< replay, output plugin, socket
 };
 
 /// Everything one slot's processes record: the walsender and a subscription's or consumer's.
@@ -65,6 +69,10 @@ struct SubscriptionRecord {
 
   /// Transaction `top`, whose commit ends at `lsn`, has nothing for the client.
   void skipped(Lsn lsn, Xid top) { unsent_.emplace_back(lsn, top); }
+  /// The leader (or the client) takes the commit message of `top`.
+  void taken(Xid top, double on_link_s, double visible_s, double now_s);
+  /// The transaction of `delivery` is applied; its publisher will know at `confirmed_s` (negative: never).
+  void arrived(DeliveryRecord& delivery, double applied_s, double confirmed_s);
 
   std::map<Xid, DeliveryRecord> deliveries;
   DeliveryRecord redelivered; ///< see counted()
@@ -72,10 +80,13 @@ struct SubscriptionRecord {
   Bytes tmp_file_bytes = 0;   ///< subscriber-side files of streamed changes, now
   Bytes peak_tmp_file_bytes = 0;
   Lsn sent_lsn, replay_lsn;
-  int locking_transactions = 0;       ///< that hold row locks now
-  Bytes reread_bytes = 0;             ///< WAL read again after reconnections: confirmed - restart_lsn, summed
-  Rows read_again = 0;                ///< changes decoded again and not sent, the client having them
-  LagSketch flow_lag;                 ///< commit to applied, of the transactions of flows
+  int locking_transactions = 0; ///< that hold row locks now
+  Bytes reread_bytes = 0;       ///< WAL read again after reconnections: confirmed - restart_lsn, summed
+  Rows read_again = 0;          ///< changes decoded again and not sent, the client having them
+  LagSketch flow_lag;           ///< commit to applied, of the transactions of flows
+  LagStatistics lags;           ///< stage by stage, of all transactions applied
+  WalsenderWork walsender;
+  WorkLedger client_work;             ///< what the leader apply worker (or the client) works on
   std::int64_t flow_transactions = 0; ///< applied
 
 private:

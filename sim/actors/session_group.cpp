@@ -96,7 +96,7 @@ void SessionGroup::end(engine::Process& process) {
     const Bytes bytes = rolls_back ? abort_record_bytes() : commit_record_bytes();
     WalEntry entry{{}, {}, record.xid, record.xid, 1, RolledBack{}};
     if (not rolls_back)
-      entry.what = Committed{index};
+      entry.what = Committed{index, record.begin_s};
     last = wal_.insert(process, bytes, std::move(entry));
     record.wal_bytes += bytes;
   }

@@ -85,7 +85,8 @@ std::optional<WalEntry> WalLog::Reader::try_next() {
   ++next_;
   position_ = entry.end;
   WalEntry copy = entry;
-  log_.trim();
+  if (not log_.keeps_all_) // otherwise checkpoints do it
+    log_.trim();
   return copy;
 }
 

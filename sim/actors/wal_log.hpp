@@ -28,6 +28,7 @@ struct SubtransactionAborted {};
 /// Commit record of a top-level transaction; `index` counts the run's transactions.
 struct Committed {
   std::size_t index = 0;
+  double begin_s = 0; ///< its BEGIN
 };
 /// Abort record of a top-level transaction.
 struct RolledBack {};
@@ -40,6 +41,10 @@ struct FlowCommitted {
   Bytes queued_bytes = 0;   ///< accounted memory of their changes
   double commit_groups = 0; ///< WAL flushes by which they became visible, one after the other
   double span_s = 0;        ///< time over which they came
+  double first_begin_s = 0;
+  double last_begin_s = 0;
+  double gathered_s = 0;     ///< the time over which they came; they are worked on together after it
+  double flush_excess_s = 0; ///< what flushing all their WAL together takes longer than that of one
 };
 /// A statement that changes the catalog: rows of the catalog, and the messages of its commands.
 struct CatalogChanged {
@@ -102,6 +107,8 @@ public:
   /// Transaction ids assigned so far.
   std::uint64_t next_xid() const { return next_xid_; }
   Lsn flushed() const { return flushed_; }
+  /// Time the disk has spent on flushes.
+  double disk_busy_s() const { return device_.busy_s(); }
   /// Announced whenever WAL is inserted: the WAL writer's cue.
   engine::Signal& insertion() { return insertion_; }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "models/flow_shape.hpp"
+#include "models/flow_station.hpp"
 #include "models/wakeups.hpp"
 #include "sim/actors/decoder.hpp"
 #include "sim/actors/publishing.hpp"
@@ -45,12 +46,21 @@ private:
   void answer_status_requests(engine::Process& process);
   void count(const WalEntry& entry, const Decoder::Result& decoded);
   void perform(engine::Process& process, DecodeStep& step);
+  bool concerns_nobody(const WalEntry& entry);
+  void work(engine::Process& process, double seconds);
+  void settle(engine::Process& process);
+  const DeliveredShape& shape_of(const FlowLoad& flow);
+  void restore(engine::Process& process, double changes);
+  void send_work(engine::Process& process, double seconds);
   void send_flow(engine::Process& process, const DecodeStep& step);
   void send_chunk(engine::Process& process, DecodeStep& step);
   void replay(engine::Process& process, DecodeStep& step);
   void send_rows(engine::Process& process, RowChanges batch, std::int64_t bursts);
   void send_commit(engine::Process& process, CommitTransaction commit, Bytes body_bytes);
-  void send_control(engine::Process& process, ReplicationMessage message, Bytes body_bytes);
+  void send_control(engine::Process& process, Xid top, ReplicationMessage message, Bytes body_bytes);
+  LagSpan lag_of(const engine::Process& process, const DecodeStep& step, FlowStation::Batch& batch);
+  void spent(const engine::Process& process, Xid top, LagStage stage);
+  void blocked(const engine::Process& process, Xid top);
   std::vector<ChangeRun> publish(engine::Process& process, const std::vector<ChangeRun>& runs, Xid top);
   RowChanges batch_of(std::vector<ChangeRun> runs, DecodeStep& step, bool streamed);
   Bytes announce_again(const DecodeStep& step);
@@ -66,7 +76,11 @@ private:
   std::map<const FlowLoad*, DeliveredShape> shapes_;
   std::map<const FlowLoad*, double> flow_remainders_;
   WakeUps wakeups_;
-  double read_s_ = 0;                ///< reading and decoding of the entry in hand
+  double read_cpu_s_ = 0; ///< reading and decoding of the entry in hand
+  FlowStation flow_station_;
+  bool passes_by_ = false;           ///< the WAL in hand concerns nobody
+  double owed_s_ = 0;                ///< CPU for such WAL, still to be spent
+  double read_s_ = 0;                ///< when the WAL entry in hand was read
   double bracket_bytes_ = 0;         ///< of Stream Start and Stop messages, not yet whole ones
   std::set<const Table*> announced_; ///< Relation message sent in this session
   std::set<std::pair<Xid, const Table*>> announced_in_; ///< ... within a streamed transaction

@@ -120,12 +120,18 @@ Device::~Device() = default;
 
 void Device::write_and_flush(Process& process, const std::function<Bytes()>& bytes) {
   // Who queues here waits for a process that is itself asleep on the device: no deadlock possible.
+  const double before_s = process.usage_.busy_s;
   process.begin(Activity::Busy);
   impl_->semaphore->acquire();
   process.end();
   const Bytes amount = bytes();
-  if (amount >= 0)
-    process.sleep(disk_.fsync_latency_s + static_cast<double>(amount) / disk_.write_bandwidth_bytes_per_s);
+  if (amount >= 0) {
+    const double taken_s =
+        disk_.fsync_latency_s + static_cast<double>(amount) / disk_.write_bandwidth_bytes_per_s;
+    process.sleep(taken_s);
+    busy_s_ += taken_s;
+  }
+  process.usage_.device_s += process.usage_.busy_s - before_s;
   impl_->semaphore->release();
 }
 

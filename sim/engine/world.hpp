@@ -37,6 +37,7 @@ struct Usage {
   double starved_s = 0; ///< waiting for input
   double blocked_s = 0; ///< waiting for output
   double cpu_s = 0;     ///< CPU seconds consumed
+  double device_s = 0;  ///< part of busy_s: on a device, or waiting for its turn
 
   void add(Activity activity, double seconds);
 };
@@ -113,11 +114,14 @@ public:
   /// Waits for its turn, asks `bytes` how much there is to write, writes and flushes it. A negative
   /// answer means that there is nothing left to do.
   void write_and_flush(Process& process, const std::function<Bytes()>& bytes);
+  /// Time it has spent on requests.
+  double busy_s() const { return busy_s_; }
 
 private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
   Disk disk_;
+  double busy_s_ = 0;
 };
 
 /// Hash over (time, source, kind, numbers) of all events recorded, in order.

@@ -79,16 +79,18 @@ void keep_largest(Metrics& metrics, const std::string& name, double value) {
   it->second = std::max(it->second, value);
 }
 
-/// The parts add up to applied - commit record exactly: each date appears once with each sign.
-std::map<std::string, double> lag_anatomy(const TransactionRecord& record, const DeliveryRecord& delivery) {
-  if (delivery.replay_s < 0 or delivery.sent_s < 0)
-    return {};
-  return {{"commit_flush_s", delivery.flushed_s - record.commit_record_s},
-          {"waiting_to_be_read_s", delivery.read_s - delivery.flushed_s},
-          {"decode_and_spill_s", delivery.replay_s - delivery.read_s},
-          {"restore_and_send_s", delivery.sent_s - delivery.replay_s},
-          {"transfer_and_queue_s", delivery.received_s - delivery.sent_s},
-          {"apply_and_commit_s", delivery.applied_s - delivery.received_s}};
+DelaySummary delay_summary(double mean_s, const LagSketch& sketch) {
+  return {mean_s, sketch.quantile(0.5), sketch.quantile(0.95), sketch.quantile(0.99)};
+}
+
+LagSummary lag_summary(const LagStatistics& lags) {
+  LagSummary out;
+  out.transactions = lags.transactions();
+  out.lag = delay_summary(lags.mean_lag_s(), lags.lag());
+  for (std::size_t i = 0; i < lag_stages; ++i)
+    out.stages[i] =
+        delay_summary(lags.mean_s(static_cast<LagStage>(i)), lags.stage(static_cast<LagStage>(i)));
+  return out;
 }
 
 TransactionResult transaction_result(const TransactionRecord& record, const RunLog& log) {
@@ -104,8 +106,8 @@ TransactionResult transaction_result(const TransactionRecord& record, const RunL
     if (it == subscription.deliveries.end())
       continue;
     out.rows_applied = std::max(out.rows_applied, it->second.applied);
-    if (it->second.applied_s > out.applied_s)
-      out.lag_anatomy = lag_anatomy(record, it->second);
+    if (it->second.path.parts().applied_ns > 0)
+      out.lag_anatomy[name] = it->second.path.parts();
     out.applied_s = std::max(out.applied_s, it->second.applied_s);
     if (it->second.first_lock_s >= 0 and it->second.applied_s >= 0)
       out.lock_hold_s = std::max(out.lock_hold_s, it->second.applied_s - it->second.first_lock_s);
@@ -207,6 +209,8 @@ void collect_metrics(const Pipeline& pipeline, double end_s, RunResult& result) 
         keep_largest(metrics, "lock_hold_s", it->second.applied_s - it->second.first_lock_s);
     }
     result.subscriptions[name] = std::move(metrics);
+    if (const LagStatistics& lags = log.subscriptions.at(name).lags; lags.transactions() > 0)
+      result.lag_anatomies[name] = lag_summary(lags);
   }
   collect_catalog_metrics(pipeline, result);
   add_transactions(pipeline, end_s, result);

@@ -1,4 +1,5 @@
 // The table a DBA reads: what ran, how long it took, what the slot counted, who was the bottleneck.
+#include "sim/report/lag_section.hpp"
 #include "sim/report/run_report.hpp"
 #include "sim/report/text.hpp"
 
@@ -51,6 +52,7 @@ public:
     others();
     subscriptions();
     transactions();
+    out_ += lag_section(run_);
     stages();
     sentences();
     return std::move(out_);
@@ -371,7 +373,7 @@ void RunTable::sentences() {
   if (not run_.verdicts.empty())
     out_ += "\nSlots\n";
   for (const auto& [name, verdict] : run_.verdicts)
-    out_ += wrapped("  " + name + ": ", verdict);
+    out_ += wrapped("  " + name + ": ", verdict.text);
   if (not run_.outcomes.empty())
     out_ += "\nWhat gave way\n";
   for (const auto& outcome : run_.outcomes)
