@@ -160,7 +160,7 @@ void study(SuiteReport& report, const Library& library, const std::vector<std::s
   report.figures.push_back({"catch_up_s", run.metrics.at("catch_up_s"), "s", "to apply them, at that pace"});
   report.notes.push_back("budget of a transaction: " + run.clients.front().budget);
   for (const auto& [slot, verdict] : run.verdicts)
-    report.notes.push_back("subscription " + slot + ": " + verdict);
+    report.notes.push_back("subscription " + slot + ": " + verdict.text);
   report.notes.push_back(
       "source of the variation: by seed, chance decides who meets whom on a row of pgbench_branches and "
       "pgbench_tellers and at which moment of a flush a commit comes; nothing else differs between seeds, "

@@ -298,11 +298,10 @@ void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const S
     delivery.received += batch.rows;
     delivery.applied += batch.rows;
     record_.flow_transactions += batch.flow.transactions;
-    const ApplyTime& applying = flow_time(batch);
-    const double work_s = batch.shape.receive_s + applying.cpu_s + applying.read_s;
+    const double each_s = batch.shape.receive_s + applying.cpu_s + applying.read_s;
     const double commit_s = batch.shape.rows > 0 ? params_.costs->apply_transaction_s : 0;
     flow_clock_.finish(batch,
-                       {in_.crosses_link(), work_s > 0 ? commit_s / work_s : 0, confirmed_s(), process.now()},
+                       {in_.crosses_link(), each_s > 0 ? commit_s / each_s : 0, confirmed_s(), process.now()},
                        record_);
     record_.replayed(batch.end, process.now());
     note_commit(batch.end);

@@ -81,7 +81,7 @@ void Pipeline::add_hosts() {
 
 void Pipeline::spawn(const std::string& node, const std::string& stage, const std::string& name,
                      const std::string& host, std::function<void(engine::Process&)> body) {
-  roles_.push_back({node, stage, &world_.spawn(name, hosts_.at(host), std::move(body)), ""});
+  roles_.push_back({node, stage, &world_.spawn(name, hosts_.at(host), std::move(body)), false, ""});
 }
 
 void Pipeline::add_publisher(const Server& server) {

@@ -101,90 +101,87 @@ ClientResult client_from(const json& object) {
   return c;
 }
 
-std::string verdict_of(const RunResult& result, const std::string& slot) {
-  const auto it = result.verdicts.find(slot);
-  return it == result.verdicts.end() ? std::string() : it->second;
-  json blame_json(const Verdict& verdict) {
-    return {{"state", verdict.state},
-            {"stage", verdict.stage},
-            {"activity", verdict.activity},
-            {"busy", number_json(verdict.busy)},
-            {"next_stage", verdict.next_stage},
-            {"next_activity", verdict.next_activity},
-            {"next_busy", number_json(verdict.next_busy)}};
-  }
+json blame_json(const Verdict& verdict) {
+  return {{"state", verdict.state},
+          {"stage", verdict.stage},
+          {"activity", verdict.activity},
+          {"busy", number_json(verdict.busy)},
+          {"next_stage", verdict.next_stage},
+          {"next_activity", verdict.next_activity},
+          {"next_busy", number_json(verdict.next_busy)}};
+}
 
-  Verdict verdict_from(const json& entry) {
-    const json& blame = entry.at("blame");
-    return {entry.at("verdict").get<std::string>(),
-            blame.at("state").get<std::string>(),
-            blame.at("stage").get<std::string>(),
-            blame.at("activity").get<std::string>(),
-            number_from(blame.at("busy")),
-            blame.at("next_stage").get<std::string>(),
-            blame.at("next_activity").get<std::string>(),
-            number_from(blame.at("next_busy"))};
-  }
+Verdict verdict_from(const json& entry) {
+  const json& blame = entry.at("blame");
+  return {entry.at("verdict").get<std::string>(),
+          blame.at("state").get<std::string>(),
+          blame.at("stage").get<std::string>(),
+          blame.at("activity").get<std::string>(),
+          number_from(blame.at("busy")),
+          blame.at("next_stage").get<std::string>(),
+          blame.at("next_activity").get<std::string>(),
+          number_from(blame.at("next_busy"))};
+}
 
-  RunResult read_public_form(const json& object) {
-    RunResult r;
-    object.at("scenario").get_to(r.scenario);
-    object.at("scenario_hash").get_to(r.scenario_hash);
-    object.at("version").get_to(r.version);
-    object.at("seed").get_to(r.seed);
-    r.metrics = metrics_from(object.at("metrics"));
-    for (const auto& [name, entry] : object.at("subscriptions").items())
-      r.subscriptions[name] = metrics_from(entry.at("metrics"));
-    for (const auto& [name, entry] : object.at("subscriptions").items())
-      r.verdicts[name] = verdict_from(entry);
-    for (const auto& [name, entry] : object.at("subscriptions").items())
-      if (const auto found = entry.find("lag_anatomy"); found != entry.end())
-        r.lag_anatomies[name] = lag_summary_from(*found);
-    for (const auto& entry : object.at("outcomes"))
-      r.outcomes.push_back({number_from(entry.at("t_s")), entry.at("kind").get<std::string>(),
-                            entry.at("subject").get<std::string>(), entry.at("text").get<std::string>()});
-    for (const auto& [name, shares] : object.at("stages").items())
-      r.stages[name] = {number_from(shares.at("busy")), number_from(shares.at("starved")),
-                        number_from(shares.at("blocked"))};
-    object.at("bottleneck").get_to(r.bottleneck);
-    object.at("bottleneck_reason").get_to(r.bottleneck_reason);
-    for (const auto& entry : object.at("transactions"))
-      r.transactions.push_back(transaction_from(entry));
-    for (const auto& entry : object.value("clients", json::array())) // results of older versions have none
-      r.clients.push_back(client_from(entry));
-    object.at("warnings").get_to(r.warnings);
-    for (const auto& entry : object.at("guesses"))
-      r.guesses.push_back({entry.at("path").get<std::string>(), entry.at("value").get<std::string>(),
-                           entry.at("reason").get<std::string>()});
-    r.fingerprint = std::stoull(object.at("fingerprint").get<std::string>(), nullptr, 16);
-    return r;
-  }
+RunResult read_public_form(const json& object) {
+  RunResult r;
+  object.at("scenario").get_to(r.scenario);
+  object.at("scenario_hash").get_to(r.scenario_hash);
+  object.at("version").get_to(r.version);
+  object.at("seed").get_to(r.seed);
+  r.metrics = metrics_from(object.at("metrics"));
+  for (const auto& [name, entry] : object.at("subscriptions").items())
+    r.subscriptions[name] = metrics_from(entry.at("metrics"));
+  for (const auto& [name, entry] : object.at("subscriptions").items())
+    r.verdicts[name] = verdict_from(entry);
+  for (const auto& [name, entry] : object.at("subscriptions").items())
+    if (const auto found = entry.find("lag_anatomy"); found != entry.end())
+      r.lag_anatomies[name] = lag_summary_from(*found);
+  for (const auto& entry : object.at("outcomes"))
+    r.outcomes.push_back({number_from(entry.at("t_s")), entry.at("kind").get<std::string>(),
+                          entry.at("subject").get<std::string>(), entry.at("text").get<std::string>()});
+  for (const auto& [name, shares] : object.at("stages").items())
+    r.stages[name] = {number_from(shares.at("busy")), number_from(shares.at("starved")),
+                      number_from(shares.at("blocked"))};
+  object.at("bottleneck").get_to(r.bottleneck);
+  object.at("bottleneck_reason").get_to(r.bottleneck_reason);
+  for (const auto& entry : object.at("transactions"))
+    r.transactions.push_back(transaction_from(entry));
+  for (const auto& entry : object.value("clients", json::array())) // results of older versions have none
+    r.clients.push_back(client_from(entry));
+  object.at("warnings").get_to(r.warnings);
+  for (const auto& entry : object.at("guesses"))
+    r.guesses.push_back({entry.at("path").get<std::string>(), entry.at("value").get<std::string>(),
+                         entry.at("reason").get<std::string>()});
+  r.fingerprint = std::stoull(object.at("fingerprint").get<std::string>(), nullptr, 16);
+  return r;
+}
 
-  /// The samples as one block of doubles: a long timeline must not dominate the cost of a short run.
-  json timeline_json(const Timeline& timeline) {
-    std::vector<std::uint8_t> block(timeline.rows.size() * timeline.columns.size() * sizeof(double));
-    std::size_t at = 0;
-    for (const auto& row : timeline.rows) {
-      REPLISIM_REQUIRE(row.size() == timeline.columns.size(), "a timeline row has {} values for {} columns",
-                       row.size(), timeline.columns.size());
-      if (not row.empty())
-        std::memcpy(block.data() + at, row.data(), row.size() * sizeof(double));
-      at += row.size() * sizeof(double);
-    }
-    return {{"columns", timeline.columns}, {"samples", json::binary(std::move(block))}};
+/// The samples as one block of doubles: a long timeline must not dominate the cost of a short run.
+json timeline_json(const Timeline& timeline) {
+  std::vector<std::uint8_t> block(timeline.rows.size() * timeline.columns.size() * sizeof(double));
+  std::size_t at = 0;
+  for (const auto& row : timeline.rows) {
+    REPLISIM_REQUIRE(row.size() == timeline.columns.size(), "a timeline row has {} values for {} columns",
+                     row.size(), timeline.columns.size());
+    if (not row.empty())
+      std::memcpy(block.data() + at, row.data(), row.size() * sizeof(double));
+    at += row.size() * sizeof(double);
   }
+  return {{"columns", timeline.columns}, {"samples", json::binary(std::move(block))}};
+}
 
-  Timeline timeline_from(const json& object) {
-    Timeline out;
-    object.at("columns").get_to(out.columns);
-    const auto& block = object.at("samples").get_binary();
-    const std::size_t row_bytes = out.columns.size() * sizeof(double);
-    for (std::size_t at = 0; row_bytes > 0 and at + row_bytes <= block.size(); at += row_bytes) {
-      auto& row = out.rows.emplace_back(out.columns.size());
-      std::memcpy(row.data(), block.data() + at, row_bytes);
-    }
-    return out;
+Timeline timeline_from(const json& object) {
+  Timeline out;
+  object.at("columns").get_to(out.columns);
+  const auto& block = object.at("samples").get_binary();
+  const std::size_t row_bytes = out.columns.size() * sizeof(double);
+  for (std::size_t at = 0; row_bytes > 0 and at + row_bytes <= block.size(); at += row_bytes) {
+    auto& row = out.rows.emplace_back(out.columns.size());
+    std::memcpy(row.data(), block.data() + at, row_bytes);
   }
+  return out;
+}
 
 } // namespace
 
