@@ -1,4 +1,5 @@
 // The list of readers: one line each.
+#include "calibration/readers/postgres_log.hpp"
 #include "calibration/readers/reader.hpp"
 #include "calibration/readers/timeline.hpp"
 
@@ -7,6 +8,7 @@ namespace replisim::readers {
 const std::vector<std::unique_ptr<Reader>>& all_readers() {
   static const std::vector<std::unique_ptr<Reader>> readers = [] {
     std::vector<std::unique_ptr<Reader>> list;
+    list.push_back(make_postgres_log_reader());
     list.push_back(make_timeline_reader());
     return list;
   }();
