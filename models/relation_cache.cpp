@@ -32,7 +32,7 @@ RelationCache::Built RelationCache::use(const Table& table, Rows rows, std::int6
   const std::int64_t times = std::max<std::int64_t>(1, std::min(known.invalidations, transactions));
   built.entries *= times;
   built.relations *= times;
-  known.invalidations = 0;
+  known.invalidations = known.last_replay = 0;
   known.valid_entries = std::max(known.valid_entries, used);
   known.valid_relations = std::max(known.valid_relations, used);
   mapped_ += std::max<std::int64_t>(0, used - known.mapped);
@@ -40,13 +40,25 @@ RelationCache::Built RelationCache::use(const Table& table, Rows rows, std::int6
   return built;
 }
 
-void RelationCache::forget(Known& known, std::int64_t copies, bool relation) {
+void RelationCache::note_invalidation(Known& known) const {
+  if (known.last_replay == replay_)
+    return;
   ++known.invalidations;
-  known.valid_entries -= std::min(copies, known.valid_entries);
+  known.last_replay = replay_;
+  known.forgotten_entries = known.forgotten_relations = 0;
+}
+
+void RelationCache::forget(Known& known, std::int64_t copies, bool relation) {
+  note_invalidation(known);
+  const std::int64_t entries = std::max<std::int64_t>(0, copies - known.forgotten_entries);
+  known.forgotten_entries += entries;
+  known.valid_entries -= std::min(entries, known.valid_entries);
   if (not relation)
     return;
-  known.valid_relations -= std::min(copies, known.valid_relations);
-  const std::int64_t removed = std::min(copies, known.mapped);
+  const std::int64_t relations = std::max<std::int64_t>(0, copies - known.forgotten_relations);
+  known.forgotten_relations += relations;
+  known.valid_relations -= std::min(relations, known.valid_relations);
+  const std::int64_t removed = std::min(relations, known.mapped);
   known.mapped -= removed;
   mapped_ -= removed;
 }
@@ -65,8 +77,10 @@ double RelationCache::execute(const Invalidations& messages) {
     if (const auto known = tables_.find(touched.table); known != tables_.end())
       forget(known->second, touched.copies, touched.relation);
   if (messages.all_entries)
-    for (auto& [table, known] : tables_)
-      forget(known, known.valid_entries, false);
+    for (auto& [table, known] : tables_) {
+      note_invalidation(known);
+      known.valid_entries = 0;
+    }
   const std::int64_t removing = std::min(messages.relcache, before - mapped_);
   double looked_at =
       static_cast<double>(messages.relcache - removing) * map_scan_weight(static_cast<double>(mapped_));
@@ -77,7 +91,7 @@ double RelationCache::execute(const Invalidations& messages) {
 
 void RelationCache::reset() {
   for (auto& [table, known] : tables_)
-    known = Known{0, 0, 0, known.invalidations + 1};
+    known = Known{0, 0, 0, known.invalidations + 1, replay_, 0, 0};
   mapped_ = 0;
 }
 

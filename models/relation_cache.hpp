@@ -28,6 +28,10 @@ public:
   /// for each time it was invalidated since it was last used, but no oftener than there are transactions.
   Built use(const Table& table, Rows rows, std::int64_t transactions = 1);
 
+  /// Another transaction is replayed. Messages that one transaction executes twice with no use between, where
+  /// they stand and at its end, are one invalidation, of the same relations.
+  void next_replay() { ++replay_; }
+
   /// Executes the messages once; returns how much of the map was looked at, in units of map_scan_weight().
   double execute(const Invalidations& messages);
 
@@ -43,12 +47,17 @@ private:
     std::int64_t mapped = 0;
     std::int64_t valid_entries = 0;
     std::int64_t valid_relations = 0;
-    std::int64_t invalidations = 0; ///< since it was last used
+    std::int64_t invalidations = 0;     ///< since it was last used
+    std::int64_t last_replay = 0;       ///< that invalidated it
+    std::int64_t forgotten_entries = 0; ///< by that one
+    std::int64_t forgotten_relations = 0;
   };
+  void note_invalidation(Known& known) const;
   void forget(Known& known, std::int64_t copies, bool relation);
 
   std::map<const Table*, Known> tables_;
   std::int64_t mapped_ = 0;
+  std::int64_t replay_ = 1;
 };
 
 } // namespace replisim

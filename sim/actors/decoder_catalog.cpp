@@ -48,6 +48,7 @@ void Decoder::use_tables(DecodeStep& step, const Table& table, Rows rows, std::i
 /// Messages where they stand among the rows, entries that the rows after them find invalid, and at the end
 /// all messages again (ReorderBufferProcessTXN). What is left of the runs are rows.
 void Decoder::replay_catalog(DecodeStep& step, const ReorderBuffer::Gathered& gathered) {
+  relations_.next_replay();
   for (const auto& run : step.runs)
     if (run.invalidations)
       step.cpu_s += execute(*run.invalidations, 1);
@@ -127,10 +128,10 @@ void Decoder::decode_catalog_commit(const WalEntry& entry, Result& result) {
     replay.cpu_s = params_.costs->send_transaction_s +
                    written_s(content.catalog_spilled_now, content.catalog_spilled_bytes) +
                    restored_s(content.catalog_restored, content.catalog_restored_bytes);
-    if (not params_.traits.queues_invalidations) // all of them at each command
-      replay.cpu_s += execute(*gathered.own, commands);
     replay.runs = std::move(content.content);
     replay_catalog(replay, gathered);
+    if (not params_.traits.queues_invalidations) // all of them at each command
+      replay.cpu_s += execute(*gathered.own, commands);
     buffer_.forget(entry.top);
   }
   result.steps.push_back(std::move(replay));

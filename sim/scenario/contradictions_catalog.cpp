@@ -77,7 +77,7 @@ private:
     if (steps == nullptr)
       return;
     for (std::size_t i = 0; i < steps->items.size(); ++i)
-      for (const char* key : {"savepoint", "rollback_to", "rolled_back"})
+      for (const char* key : {"savepoint", "rollback_to", "release", "rolled_back"})
         if (steps->items[i].is_map() and steps->items[i].find(key) != nullptr)
           problems_.add(
               steps->items[i].at, fmt::format("{}.transaction[{}].{}", entry.path, i, key),

@@ -186,11 +186,16 @@ TEST_CASE("small transactions between invalidations each find an invalid entry")
   Invalidations message;
   message.messages = 1;
   message.touch(&t, 1, true);
-  for (int i = 0; i < 3; ++i)
-    cache.execute(message);
+  const auto three_replays = [&] {
+    for (int i = 0; i < 3; ++i) {
+      cache.next_replay();
+      cache.execute(message); // in line
+      cache.execute(message); // and at the end
+    }
+  };
+  three_replays();
   CHECK(cache.use(t, 10, 10).entries == 3);
-  for (int i = 0; i < 3; ++i)
-    cache.execute(message);
+  three_replays();
   CHECK(cache.use(t, 2, 2).entries == 2);
 }
 
@@ -210,6 +215,8 @@ TEST_CASE("each relcache message looks at every cached relation") {
   three.relcache = 3;
   three.touch(&many, 3, true);
   CHECK(cache.execute(three) == 2997);
+  CHECK(cache.mapped() == 997);
+  CHECK(cache.execute(three) == 3 * 997); // at the end of the same transaction: they are gone already
   CHECK(cache.mapped() == 997);
   CHECK(cache.use(many, 1000).entries == 3);
   // What does not fit into the core's own cache, 26,214 entries, costs more, at most twice.
