@@ -23,6 +23,7 @@ constexpr const char* examples = R"(Examples:
       --set servers.pub.settings.logical_decoding_work_mem=64MB --out results
   replisim sweep scenarios/published/streaming_insert.yaml --vary subscriptions.s.streaming=off,parallel
   replisim validate seed-streaming
+  replisim calibrate calibration/specs/seed1-host.yaml --out seed1-host.yaml
 
 Exit codes:
   0    done; warnings alone are 0
@@ -78,6 +79,7 @@ int run_program(int argc, char** argv) {
   cli::add_sweep(app, session);
   cli::add_results(app, session);
   cli::add_validate(app, session);
+  cli::add_calibrate(app, session);
   app.footer(examples); // last: subcommands would inherit it
   try {
     app.parse(argc, argv);

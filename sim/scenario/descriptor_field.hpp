@@ -33,5 +33,7 @@ private:
 std::vector<FieldDescriptor> catalog_load_fields();
 /// Decoding through SQL.
 void add_catalog_objects(std::vector<ObjectDescriptor>& out);
+/// Profile files and calibration specs.
+void add_profile_objects(std::vector<ObjectDescriptor>& out);
 
 } // namespace replisim

@@ -213,19 +213,18 @@ TEST_CASE("a run is simulated once, however many cells read it") {
   CHECK(std::isnan(predictions[2]));
 }
 
-TEST_CASE("costs change for one prediction only") {
-  const Predictor predictor({lab_run("insert", "64")}, library);
-  std::vector<double> seen;
-  const Simulator spy = [&](const std::vector<Scenario>& scenarios) {
-    seen = {scenarios[0].profile.costs.decode_change_s, scenarios[0].profile.cpu_speed};
-    return std::vector<Metrics>(1);
+TEST_CASE("profiles are exchanged for one prediction only") {
+  const Predictor predictor({lab_run("insert", "64"), lab_run("insert", "256")}, library);
+  const Simulator decoding = [](const std::vector<Scenario>& scenarios) {
+    std::vector<Metrics> results;
+    for (const Scenario& scenario : scenarios)
+      results.push_back({{"total_s", scenario.profile.costs.decode_change_s}});
+    return results;
   };
-  predictor.predict(spy, {{"walsender.decode_change", 5e-6}, {"cpu_speed", 0.5}});
-  CHECK(seen == std::vector<double>{5e-6, 0.5});
-  predictor.predict(spy);
-  CHECK(seen[0] == predictor.scenarios()[0].profile.costs.decode_change_s);
-  CHECK(seen[0] != 5e-6);
-  CHECK_THROWS_WITH(predictor.predict(spy, {{"walsender.decode_chnge", 1e-6}}),
-                    Catch::Contains("unknown cost parameter 'walsender.decode_chnge'") &&
-                        Catch::Contains("'walsender.decode_change'"));
+  std::vector<CostProfile> profiles(2);
+  profiles[0].costs.decode_change_s = 5e-6;
+  profiles[1].costs.decode_change_s = 7e-6;
+  const auto both = predictor.predict_profiles(decoding, profiles);
+  CHECK(both == std::vector<std::vector<double>>{{5e-6, 5e-6}, {7e-6, 7e-6}});
+  CHECK(predictor.predict(decoding)[0] == predictor.scenarios()[0].profile.costs.decode_change_s);
 }
