@@ -70,8 +70,8 @@ beforehand (docs/calibration.md); those of the shipped profiles are in calibrati
 did not come to rest, or with --check when the profile is not what the fit gives.
 
 Examples:
-  replisim calibrate calibration/specs/lab-2core.yaml --out lab-2core.yaml
-  replisim calibrate calibration/specs/lab-2core.yaml --check calibration/profiles/lab-2core.yaml
+  replisim calibrate calibration/specs/seed1-host.yaml --out seed1-host.yaml
+  replisim calibrate calibration/specs/seed1-host.yaml --check seed1-host
 )";
 
 } // namespace

@@ -61,20 +61,34 @@ double squared_standard_error(const std::vector<double>& repeats) {
   return sum / (count - 1) / count;
 }
 
+/// Whether the slots of two runs counted the same: below the limit no mode streams or spills, and all do the
+/// same work.
+bool did_the_same(const CsvTable& table, const RepeatedRun& a, const RepeatedRun& b) {
+  for (const char* counter : {"spill_bytes", "stream_bytes"})
+    if (median(repeats_of(table, a, counter)) != median(repeats_of(table, b, counter)))
+      return false;
+  return true;
+}
+
 /// Pairs of modes whose totals differ by more than twice the standard error of the difference.
-void add_orders(Suite& suite) {
-  const auto run_of = [](const Cell& cell) {
-    return cell.id.substr(0, cell.id.find('/', cell.id.find('/') + 1));
+void add_orders(Suite& suite, const CsvTable& table, const std::vector<RepeatedRun>& runs) {
+  const auto total_of = [&](const RepeatedRun& run) {
+    const auto cell = std::find_if(suite.cells.begin(), suite.cells.end(),
+                                   [&](const Cell& one) { return one.id == run.key() + "/total_s"; });
+    return static_cast<std::size_t>(cell - suite.cells.begin());
   };
-  for (std::size_t i = 0; i < suite.cells.size(); ++i)
-    for (std::size_t j = i + 1; j < suite.cells.size(); ++j) {
-      const Cell& a = suite.cells[i];
-      const Cell& b = suite.cells[j];
-      if (a.metric != "total_s" || b.metric != "total_s" || run_of(a) != run_of(b))
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    for (std::size_t j = i + 1; j < runs.size(); ++j) {
+      if (runs[i].scenario != runs[j].scenario || runs[i].work_mem_kb != runs[j].work_mem_kb ||
+          did_the_same(table, runs[i], runs[j]))
         continue;
-      const double error = std::sqrt(squared_standard_error(a.repeats) + squared_standard_error(b.repeats));
-      if (std::abs(a.measured - b.measured) > 2 * error)
-        suite.orders.push_back(a.measured > b.measured ? Order{i, j} : Order{j, i});
+      const std::size_t a = total_of(runs[i]);
+      const std::size_t b = total_of(runs[j]);
+      const double difference = suite.cells[a].measured - suite.cells[b].measured;
+      const double error = std::sqrt(squared_standard_error(suite.cells[a].repeats) +
+                                     squared_standard_error(suite.cells[b].repeats));
+      if (std::abs(difference) > 2 * error)
+        suite.orders.push_back(difference > 0 ? Order{a, b} : Order{b, a});
     }
 }
 
@@ -128,7 +142,7 @@ Suite make_lab_streaming(const Library& library) {
   for (const RepeatedRun& run : runs)
     add_shares(suite, table, run, noise);
   add_improvements(suite);
-  add_orders(suite);
+  add_orders(suite, table, runs);
   for (const auto& [metric, errors] : noise)
     suite.noise.push_back({metric, mean(errors), bar_pct(metric)});
   return suite;
