@@ -152,7 +152,7 @@ void Calibration::add_parameters() {
             fmt::format("{}: '{}' costs 0 in profile {}, which no factor moves; state it instead", spec_.file,
                         name, spec_.extends));
       if (free.start_s)
-        parameter.start = *free.start_s / stated;
+        parameter.start = parameter.prior_centre = *free.start_s / stated;
       parameter.low = std::max(parameter.low, cost.low / stated);
       parameter.high = std::min(parameter.high, cost.high / stated);
     }

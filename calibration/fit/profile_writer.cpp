@@ -88,7 +88,7 @@ bool is_determined(const FittedCost& cost) {
 class Writer {
 public:
   explicit Writer(const CalibrationResult& result)
-      : result_(result), fit_("fit", fit_source(result)), prior_("prior", prior_source(result.spec)) {}
+      : result_(result), fit_("fit", fit_source(result)), prior_("prior", "what the spec assumed; the figures of the fit do not determine it") {}
 
   std::string text() {
     const CalibrationSpec& spec = result_.spec;
@@ -113,13 +113,6 @@ private:
       parts.push_back(fmt::format("{} ({})", data.suite, fmt::join(data.metrics, ", ")));
     return fmt::format("{} figures of {}", result.cells.size() + result.ratios.size(),
                        fmt::join(parts, " and "));
-  }
-
-  static std::string prior_source(const CalibrationSpec& spec) {
-    return spec.extends.empty()
-               ? "what the spec assumed; the figures of the fit do not determine it"
-               : fmt::format("follows {} up to the figures of the fit, which do not determine it",
-                             spec.extends);
   }
 
   std::string fitted(const FittedCost& cost) {

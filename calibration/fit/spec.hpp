@@ -26,7 +26,7 @@ struct CalibrationData {
 /// Costs that one factor moves: on what the extended profile says of them, or else on `start_s`.
 struct FreeCosts {
   std::vector<std::string> names;
-  std::optional<double> start_s = {}; ///< of one cost: where the fit starts, and without `extends` its prior
+  std::optional<double> start_s = {}; ///< of one cost: where the fit starts, and its prior
   double start_factor = 1;
   double prior_spread = 0; ///< standard deviation of the factor's logarithm
 };

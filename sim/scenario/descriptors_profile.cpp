@@ -145,9 +145,9 @@ void add_calibration(Objects& out) {
   out.push_back(
       {"fitted_cost",
        "",
-       {Field("start", T::Duration,
-              "where the fit starts, and without `extends` the centre of its prior; what the extended "
-              "profile says when left out")
+       {Field(
+            "start", T::Duration,
+            "where the fit starts, and the centre of its prior; what the extended profile says when left out")
             .between(0, no_limit),
         prior}});
   out.push_back(

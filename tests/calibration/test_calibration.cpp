@@ -51,7 +51,7 @@ TEST_CASE("a spec is read with its defaults") {
       "cpu_speed: {start: 0.7, prior: 30%}\nparameters: {apply: {insert_row: {start: 6us, prior: 20%}}}\n"
       "together: [{costs: [walsender.restore_change, leader.receive_change]}]\n"
       "relations: [{cost: leader.receive_change, to: apply.insert_row, prior: 10%}]\n"
-      "derived: [{cost: apply.update_row, sum_of: [apply.insert_row, apply.delete_row], source: both}]\n");
+      "derived: [{cost: apply.update_extra, sum_of: [apply.insert_row, apply.delete_row], source: both}]\n");
   CHECK(spec.name == "here");
   CHECK(spec.data[0].error == 0.05);
   CHECK(spec.data[0].ratio_error == 0);
@@ -123,14 +123,14 @@ TEST_CASE("stated costs and sums do not follow cpu_speed, factors do") {
           head +
           "cpu_speed: {}\nparameters: {apply: {insert_row: {}}}\n"
           "stated: {apply: {delete_row: {value: 8us, provenance: guess, source: x}}}\n"
-          "derived: [{cost: apply.update_row, sum_of: [apply.insert_row, apply.delete_row], source: x}]\n"),
+          "derived: [{cost: apply.update_extra, sum_of: [apply.insert_row, apply.delete_row], source: x}]\n"),
       library, serial, two_runs);
   const CostProfile lab = load_profile("lab-2core", library);
   const CostProfile profile = calibration.profile_at({0.5, 1.5});
   const auto cost = [&](const char* name) { return effective_cost_s(profile, *find_cost_parameter(name)); };
   CHECK(cost("apply.insert_row") == Approx(2 * 1.5 * lab.costs.apply_insert_row_s));
   CHECK(cost("apply.delete_row") == Approx(8e-6));
-  CHECK(cost("apply.update_row") == Approx(8e-6 + 3 * lab.costs.apply_insert_row_s));
+  CHECK(cost("apply.update_extra") == Approx(8e-6 + 3 * lab.costs.apply_insert_row_s));
   CHECK(cost("walsender.decode_change") == Approx(2 * lab.costs.decode_change_s));
   CHECK(cost("latency.wakeup") == Approx(lab.costs.wakeup_latency_s));
   CHECK(calibration.values_of(profile)[0] == Approx(0.5));
@@ -241,7 +241,7 @@ TEST_CASE("stated costs print with three digits in the unit that suits") {
 TEST_CASE("the profile that is written loads as what was fitted") {
   const std::string text =
       head + "cpu_speed: {start: 0.9, prior: 10%}\n"
-             "parameters: {apply: {insert_row: {prior: 50%}, update_row: {prior: 20%}}}\n"
+             "parameters: {apply: {insert_row: {prior: 50%}, update_extra: {prior: 20%}}}\n"
              "stated: {apply: {delete_row: {value: 7us, provenance: measured, source: 'a \"b\": c'}}}\n"
              "derived: [{cost: apply.index_entry, sum_of: [leader.receive_change], source: alike}]\n";
   const CalibrationResult result = fitted(text);
@@ -258,7 +258,7 @@ TEST_CASE("the profile that is written loads as what was fitted") {
   CHECK(loaded.origins.at("apply.insert_row").provenance == Provenance::Fitted);
   CHECK(loaded.origins.at("apply.delete_row").source == "a \"b\": c");
   // No figure of the suite updates: what the prior says is no result of the fit.
-  CHECK(loaded.origins.at("apply.update_row").provenance == Provenance::Guess);
+  CHECK(loaded.origins.at("apply.update_extra").provenance == Provenance::Guess);
   const Envelope envelope = load_envelope(file, library);
   CHECK(envelope.at("transaction_rows").to == 500000);
   CHECK(envelope.at("row_bytes").from == 80);
