@@ -112,9 +112,9 @@ std::string combined_lines(const SuiteReport& report, std::size_t width) {
 std::string noise_lines(const SuiteReport& report) {
   if (report.metrics.empty())
     return {};
-  std::string out = fmt::format("\n{:<34} {:>12} {:>12}\n", "mean absolute error", "model", "one repeat");
+  std::string out = fmt::format("\n{:<42} {:>12} {:>12}\n", "mean absolute error", "model", "one repeat");
   for (const MetricReport& metric : report.metrics)
-    out += fmt::format("{:<34} {:>10.1f} % {:>10.1f} %\n", metric.metric, metric.mape_pct,
+    out += fmt::format("{:<42} {:>10.1f} % {:>10.1f} %\n", metric.metric, metric.mape_pct,
                        metric.noise_floor_pct);
   return out;
 }

@@ -30,6 +30,7 @@ struct MetricReport {
   std::string metric;
   double mape_pct = 0;        ///< of the predictions
   double noise_floor_pct = 0; ///< of one repeat predicted by the others
+  double at_most_pct = 0;     ///< 0: not judged
 };
 
 /// A number that a suite's study found.

@@ -33,6 +33,8 @@ private:
 std::vector<FieldDescriptor> catalog_load_fields();
 /// Decoding through SQL.
 void add_catalog_objects(std::vector<ObjectDescriptor>& out);
+/// Profile files and calibration specs.
+void add_profile_objects(std::vector<ObjectDescriptor>& out);
 
 /// The fields that clients in a closed loop add to a load, and the objects they need.
 std::vector<FieldDescriptor> client_load_fields();

@@ -418,52 +418,6 @@ void add_run(Objects& out) {
                   Field("range", T::Range, "lowest and highest value tried, as a list of two").needed()}});
 }
 
-void add_profiles(Objects& out) {
-  out.push_back(
-      {"profile",
-       "name",
-       {Field("name", T::Name, "a profile of calibration/profiles").named_in("profiles").needed(),
-        Field("cpu_speed", T::Number, "divides all CPU costs of the named profile; 2 is a core twice as fast")
-            .between(0.01, 100)
-            .otherwise("1"),
-        Field("parameters", T::Costs, "single costs in place of the profile's, at `cpu_speed`")
-            .of("stated_cost")}});
-  const FieldDescriptor value =
-      Field("value", T::Duration, "duration per act, row, or byte").needed().between(0, no_limit);
-  const FieldDescriptor provenance = Field("provenance", T::Choice, "how the value came about")
-                                         .needed()
-                                         .one_of({"measured", "fitted", "literature", "guess"});
-  const FieldDescriptor source =
-      Field("source", T::Text, "where it comes from: a file, a thread, a mechanism").needed();
-  out.push_back({"cost", "value", {value, provenance, source}});
-  ObjectDescriptor stated{"stated_cost", "value", {value, provenance, source}};
-  stated.fields[1].required = false;
-  stated.fields[1].default_value = "guess";
-  stated.fields[2].required = false;
-  stated.fields[2].default_value = "stated by the scenario";
-  out.push_back(stated);
-  ObjectDescriptor ratio{"ratio", "value", {value, provenance, source}};
-  ratio.fields[0].type = T::Number;
-  ratio.fields[0].minimum = 0.01;
-  ratio.fields[0].maximum = 100;
-  ratio.fields[0].sentence = "speed relative to the extended profile's core";
-  out.push_back(ratio);
-  out.push_back(
-      {"profile_file",
-       "",
-       {Field("replisim_profile", T::Integer, "version of the profile file format; this one is 1")
-            .needed()
-            .between(1, 1),
-        Field("name", T::Text, "the profile's name, equal to the file's").needed(),
-        Field("extends", T::Name, "the profile that gives all values this one leaves out")
-            .named_in("profiles"),
-        Field("machine", T::Name, "the machine the costs belong to").named_in("machines").needed(),
-        Field("server_version", T::Version, "the PostgreSQL version they were measured with").needed(),
-        Field("cpu_speed", T::Object, "divides all inherited CPU costs; latencies stay as they are")
-            .of("ratio"),
-        Field("parameters", T::Costs, "costs by group and name, as this machine shows them").of("cost")}});
-}
-
 Objects build_objects() {
   Objects out;
   out.push_back(scenario_root());
@@ -477,7 +431,7 @@ Objects build_objects() {
   add_workload(out);
   add_steps(out);
   add_run(out);
-  add_profiles(out);
+  add_profile_objects(out);
   return out;
 }
 

@@ -1,6 +1,7 @@
 // The parts of a Scenario, built one after the other from the checked tree.
 #pragma once
 
+#include "sim/scenario/envelope.hpp"
 #include "sim/scenario/fields.hpp"
 #include "sim/scenario/loader.hpp"
 #include "sim/scenario/problems.hpp"
@@ -19,6 +20,7 @@ struct Building {
   Problems& problems;
   Scenario& scenario;
   std::map<std::string, Node> machines; ///< by host: the machine file with the host's own fields over it
+  Envelope envelope;                    ///< of the profile
 };
 
 /// One entry of a top-level map.
