@@ -45,10 +45,14 @@ bool split_cells(std::string_view record, std::vector<std::string_view>& cells) 
   std::size_t start = 0;
   bool in_quotes = false;
   for (std::size_t i = 0; i < record.size(); ++i) {
-    const char c = record[i];
-    if (c == '"') {
-      in_quotes = not in_quotes;
-    } else if (c == ',' and not in_quotes) {
+    if (in_quotes) { // most of a record stands in quotes
+      i = record.find('"', i);
+      if (i == std::string_view::npos)
+        break;
+      in_quotes = false;
+    } else if (record[i] == '"') {
+      in_quotes = true;
+    } else if (record[i] == ',') {
       cells.push_back(record.substr(start, i - start));
       start = i + 1;
     }
@@ -184,14 +188,16 @@ bool JsonScan::skip_blanks() {
 bool JsonScan::take_string(std::string_view& raw) {
   if (not skip_blanks() or rest_.front() != '"')
     return false;
-  std::size_t end = 1;
-  while (true) {
-    end = rest_.find_first_of("\"\\", end);
+  std::size_t end = 0;
+  bool is_escaped = true;
+  while (is_escaped) {
+    end = rest_.find('"', end + 1);
     if (end == std::string_view::npos)
       return false;
-    if (rest_[end] == '"')
-      break;
-    end += 2;
+    std::size_t first = end; // of the backslashes before the quote: two of them are one
+    while (rest_[first - 1] == '\\')
+      --first;
+    is_escaped = (end - first) % 2 != 0;
   }
   raw = rest_.substr(1, end - 1);
   rest_.remove_prefix(end + 1);
