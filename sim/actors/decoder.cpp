@@ -171,7 +171,7 @@ void Decoder::decode_commit(const WalEntry& entry, Result& result) {
   if (entry.end <= confirmed_) { // the client has it: DecodeCommit forgets it
     const Rows freed = buffer_.abort_transaction(entry.top);
     result.steps.front().cpu_s += static_cast<double>(freed) * params_.costs->discard_change_s;
-    forget_queued(entry.top);
+    result.discarded_rows = forget_queued(entry.top);
     result.discarded = true;
     return;
   }

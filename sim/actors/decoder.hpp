@@ -71,6 +71,7 @@ public:
     Rows read = 0;               ///< row changes in the entry
     std::map<Xid, Rows> dropped; ///< by top-level transaction: row changes dropped for good (aborted)
     bool discarded = false;      ///< the client has this transaction already
+    Rows discarded_rows = 0;     ///< ... and so many row changes of it had been read before its commit
     std::optional<Lsn> restart_candidate; ///< of a running-xacts record
     std::uint64_t oldest_xid = 0;         ///< ... with it: the oldest transaction in progress
     std::string failure = {};             ///< why decoding cannot go on

@@ -71,6 +71,8 @@ void Pipeline::add_decode(const DecodeCalls& calls) {
 
 /// The error comes again with each attempt, as WAL is read from the same position: the run ends.
 void Pipeline::decoding_failed(const std::string& slot, const std::string& reason) {
+  if (not outcomes_.empty() and outcomes_.back().kind == "decoding_failed")
+    return; // the run is ending
   outcomes_.push_back(
       {world_.now(), "decoding_failed", slot,
        fmt::format("decoding from slot {} ends with an error, again and again: {}", slot, reason)});

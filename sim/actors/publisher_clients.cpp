@@ -1,6 +1,7 @@
 #include "sim/actors/publisher_clients.hpp"
 
 #include "models/base/random.hpp"
+#include "models/row_shape.hpp"
 #include "models/wal_volume.hpp"
 
 #include <algorithm>
@@ -89,6 +90,7 @@ void PublisherClients::run(engine::Process& process) {
   for (std::uint64_t tick = 1; not over(); ++tick) {
     const double from_s = process.now();
     due_s = std::max(due_s, from_s - most_behind * params_.tick_s);
+    behind_ = std::clamp((from_s - due_s) / params_.tick_s, 0.0, 1.0);
     const double planned_s =
         load.until_s > 0 ? std::min(params_.tick_s, load.until_s - due_s) : params_.tick_s;
     due_s += planned_s;
@@ -112,7 +114,8 @@ void PublisherClients::execute(engine::Process& process, double transactions) {
   program_busy_ = program_work_s_ > 0;
   if (program_busy_)
     program_wanted_.notify();
-  const int threads = backends_.next(cycle_.running_backends);
+  const int threads = backends_.next(
+      std::min(cycle_.running_backends * (1 + behind_), static_cast<double>(params_.pool.clients)));
   const double begun_s = process.now();
   process.cpu_on(threads, transactions * demand_.server_cpu_s);
   backends_.used += threads * (process.now() - begun_s);
@@ -124,7 +127,7 @@ void PublisherClients::run_program(engine::Process& process) {
   while (true) {
     while (not program_busy_)
       process.wait(program_wanted_, engine::Activity::Starved);
-    const int threads = program_.next(cycle_.running_clients);
+    const int threads = program_.next(cycle_.running_clients * (1 + behind_));
     const double begun_s = process.now();
     process.cpu_on(threads, program_work_s_);
     program_.used += threads * (process.now() - begun_s);
@@ -188,15 +191,19 @@ void PublisherClients::commit(engine::Process& process, double transactions, dou
     const Bytes bytes = wal_bytes(i, count, entry.records);
     Bytes queued = 0;
     for (const StatementStep& step : flow.transaction)
-      queued += count * step.rows * change_bytes(params_.tables->at(step.table), step.operation);
+      queued += count * step.rows * row_shape(params_.tables->at(step.table), step).bytes();
     const double share = static_cast<double>(count) / std::max(1.0, transactions * demand_.flush_share);
-    entry.what = FlowCommitted{&flow,
-                               count,
-                               first_s + params_.route.flush_s,
-                               to_s + params_.route.flush_s,
-                               queued,
-                               cycle_.flushes_per_s * (to_s - from_s) * share,
-                               to_s - from_s};
+    FlowCommitted what;
+    what.flow = &flow;
+    what.transactions = count;
+    what.first_commit_s = first_s + params_.route.flush_s;
+    what.last_commit_s = to_s + params_.route.flush_s;
+    what.queued_bytes = queued;
+    what.commit_groups = cycle_.flushes_per_s * (to_s - from_s) * share;
+    what.span_s = what.gathered_s = to_s - from_s;
+    what.first_begin_s = std::max(0.0, what.first_commit_s - cycle_.latency_s);
+    what.last_begin_s = std::max(0.0, what.last_commit_s - cycle_.latency_s);
+    entry.what = what;
     TransactionRecord& record = log_.flows[first_flow_ + i];
     record.wal_bytes += bytes;
     record.transactions += count;

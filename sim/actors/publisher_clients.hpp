@@ -51,6 +51,9 @@ private:
 
   engine::World& world_;
   Params params_;
+  /// Ticks that its work is late. What runs on average is barely enough for it: who is late runs more at
+  /// once, as real clients that queue up do.
+  double behind_ = 0;
   WalLog& wal_;
   PublisherState& state_;
   RunLog& log_;

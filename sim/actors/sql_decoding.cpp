@@ -53,6 +53,7 @@ void SqlDecoding::call(engine::Process& process) {
       params_.failed(decoded.failure);
     if (not decoded.discarded)
       read_ += decoded.read;
+    dropped_ += decoded.discarded_rows;
     for (const auto& [top, rows] : decoded.dropped)
       dropped_ += rows;
     for (const auto& step : decoded.steps)

@@ -42,23 +42,17 @@ TEST_CASE("DDL at given times or at a rate") {
 }
 
 TEST_CASE("mistakes in DDL get a sentence") {
-  CHECK(
-      errors("ddl: add_colum") ==
-      Lines{
-          "11:36 workload.w.ddl: 'add_colum' is none of the allowed words; allowed are "
-          "alter_publication_add_table, "
-          "alter_publication_drop_table, alter_publication_set, alter_publication_rename, "
-          "alter_publication_owner, grant, add_column, alter_type, create_index, analyze, vacuum, truncate, "
-          "create_table, drop_table, temporary_table, create_schema, create_partition, drop_partition; did "
-          "you "
-          "mean 'add_column'?"});
+  const Lines mistyped = errors("ddl: add_colum");
+  REQUIRE(mistyped.size() == 1);
+  CHECK(mistyped[0].find("11:34 workload.w.ddl: 'add_colum' is none of alter_publication_add_table, ") == 0);
+  CHECK(mistyped[0].ends_with("(did you mean 'add_column'?)"));
   CHECK(errors("ddl: alter_publication_set") ==
         Lines{"11:15 workload.w.publication: `publication` is missing: which publication "
               "alter_publication_set changes"});
   CHECK(errors("ddl: analyze, publication: p") ==
-        Lines{"11:58 workload.w.publication: analyze changes no publication"});
+        Lines{"11:56 workload.w.publication: analyze changes no publication"});
   CHECK(errors("ddl: create_table, table: t") ==
-        Lines{"11:57 workload.w.table: create_table names no table that is decoded"});
+        Lines{"11:55 workload.w.table: create_table names no table that is decoded"});
   CHECK(errors("ddl: truncate, rate: 1/s, at: 5s", "observe: {until: 1h}\n").size() == 1);
   CHECK(errors("ddl: truncate, from: 5s").size() == 1);
   CHECK(errors("ddl: truncate, rows: 5").size() == 1);

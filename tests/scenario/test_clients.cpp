@@ -75,7 +75,7 @@ TEST_CASE("a mix of one's own") {
 
 TEST_CASE("mistakes about clients") {
   CHECK(errors("clients: 101, mix: select-only") ==
-        Lines{"11:52 workload.w.clients: 101 clients on pub, whose max_connections is 100: the server "
+        Lines{"11:51 workload.w.clients: 101 clients on pub, whose max_connections is 100: the server "
               "refuses the "
               "others; raise `servers.pub.settings.max_connections` or have fewer clients"});
   CHECK(errors("clients: 100, mix: select-only").empty());
@@ -83,24 +83,24 @@ TEST_CASE("mistakes about clients") {
         Lines{"11:15 workload.w: the clients have nothing to do; `mix` is one of tpcb-like, simple-update, "
               "select-only, or `transactions` holds statements of your own"});
   CHECK(errors("clients: 1, transactions: []") ==
-        Lines{"11:69 workload.w.transactions: is empty: a mix without statements"});
+        Lines{"11:68 workload.w.transactions: is empty: a mix without statements"});
   CHECK(errors("clients: 1, transactions: [{statements: []}]") ==
-        Lines{"11:83 workload.w.transactions[0].statements: there are none: a transaction of a mix needs at "
+        Lines{"11:82 workload.w.transactions[0].statements: there are none: a transaction of a mix needs at "
               "least one statement"});
   CHECK(errors("clients: 1, transactions: [{weight: 2}]") ==
-        Lines{"11:70 workload.w.transactions[0].statements: there are none: a transaction of a mix needs at "
+        Lines{"11:69 workload.w.transactions[0].statements: there are none: a transaction of a mix needs at "
               "least one statement"});
   const Lines unknown = errors("clients: 1, mix: tpcb");
   REQUIRE(unknown.size() == 1);
-  CHECK_THAT(unknown[0], Catch::StartsWith("11:60 workload.w.mix: ") && Catch::Contains("tpcb-like"));
+  CHECK_THAT(unknown[0], Catch::StartsWith("11:59 workload.w.mix: ") && Catch::Contains("tpcb-like"));
   CHECK(errors("clients: 1, scale: 3, transactions: [{statements: [{select: t}]}]") ==
-        Lines{"11:62 workload.w.scale: `scale` sizes the tables of a `mix`; there is none"});
+        Lines{"11:61 workload.w.scale: `scale` sizes the tables of a `mix`; there is none"});
   CHECK(
       errors("clients: 1, mix: select-only, transactions: [{statements: [{select: t}]}]") ==
-      Lines{"11:87 workload.w.transactions: `mix` and `transactions` stand in one entry; clients run one of "
+      Lines{"11:86 workload.w.transactions: `mix` and `transactions` stand in one entry; clients run one of "
             "the two"});
   CHECK(errors("clients: 1, transactions: [{statements: [{select: t, insert: t}]}]") ==
-        Lines{"11:84 workload.w.transactions[0].statements[0]: select and insert stand in one statement; "
+        Lines{"11:83 workload.w.transactions[0].statements[0]: select and insert stand in one statement; "
               "each is a "
               "statement of its own"});
   CHECK(errors("clients: 1, arrivals: poisson, mix: select-only").size() == 1);
@@ -132,8 +132,8 @@ TEST_CASE("retention of dead rows came with version 19") {
                                   "{server: sub, publication: p, retain_dead_tuples: on}");
   CHECK(
       errors_of(on) ==
-      Lines{"10:66 subscriptions.s.retain_dead_tuples: on needs PostgreSQL 19 or later on both sides; sub is "
-            "version 17.10, pub is version 17.10"});
+      Lines{"10:70 subscriptions.s.retain_dead_tuples: on needs PostgreSQL 19 or later on both sides; sub is "
+            "version 17.11, pub is version 17.11"});
   const std::string later =
       replaced(replaced(on, "version: 17", "version: 19"), "version: 17", "version: 19");
   CHECK(load_text(later).subscriptions.at("s").retain_dead_tuples);
