@@ -65,6 +65,8 @@ void WalLog::publish(Lsn lsn) {
   flushed_ = lsn;
   for (const auto& reader : readers_)
     reader->flushed_.notify();
+  if (readers_.empty() and not keeps_all_)
+    trim();
 }
 
 WalLog::Reader& WalLog::add_reader(const std::string& name) {

@@ -1,0 +1,63 @@
+#include "sim/actors/subscriber_wal.hpp"
+
+#include "models/wal_volume.hpp"
+
+#include <algorithm>
+
+namespace replisim {
+
+Lsn SubscriberWal::append(engine::Process& process, Bytes bytes) {
+  written_bytes_ += bytes;
+  constexpr Bytes typical_record_bytes = 100;
+  WalEntry entry;
+  entry.records = std::max<std::int64_t>(1, bytes / typical_record_bytes);
+  entry.what = OtherWal{}; // of no interest to walsenders of the subscriber
+  return log_->insert(process, bytes, std::move(entry));
+}
+
+void SubscriberWal::write(engine::Process& process, double bytes) {
+  if (log_ == nullptr)
+    return;
+  fraction_bytes_ += bytes;
+  const auto whole = static_cast<Bytes>(fraction_bytes_);
+  if (whole == 0)
+    return;
+  fraction_bytes_ -= static_cast<double>(whole);
+  append(process, whole);
+}
+
+void SubscriberWal::commit(engine::Process& process, Lsn remote_end) {
+  if (log_ != nullptr)
+    append(process, commit_record_bytes());
+  commit_each(process, 1, remote_end);
+}
+
+void SubscriberWal::commit_each(engine::Process& process, std::int64_t transactions, Lsn remote_end) {
+  if (log_ == nullptr) {
+    flushed_remote_ = remote_end;
+    return;
+  }
+  const Lsn local_end = log_->inserted();
+  if (commits_wait_) {
+    process.sleep(static_cast<double>(transactions - 1) * flush_s_);
+    log_->flush(process, local_end);
+  }
+  pending_.push_back({local_end, remote_end});
+}
+
+Lsn SubscriberWal::flushed_remote() {
+  while (not pending_.empty() and pending_.front().local_end <= log_->flushed()) {
+    flushed_remote_ = pending_.front().remote_end;
+    pending_.pop_front();
+  }
+  return flushed_remote_;
+}
+
+void spend(engine::Process& process, double other_cpu_s, const ApplyTime& work, SubscriberWal& wal) {
+  process.cpu(other_cpu_s + work.cpu_s);
+  if (work.read_s > 0)
+    process.sleep(work.read_s);
+  wal.write(process, work.wal_bytes);
+}
+
+} // namespace replisim
