@@ -65,4 +65,7 @@ Report report_u20();
 Report report_u27();
 Report report_u31();
 
+// Locks: reports_locks.cpp.
+Report report_u33();
+
 } // namespace replisim

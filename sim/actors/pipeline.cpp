@@ -58,6 +58,8 @@ Pipeline::Pipeline(const Scenario& scenario, std::uint64_t seed)
     add_clients(load);
   for (const auto& load : scenario.other_wal)
     add_other_wal(load);
+  for (const auto& load : scenario.sessions)
+    add_sessions(load);
   for (const auto& load : scenario.background)
     add_background(load);
   for (const auto& [name, side] : publishers_)

@@ -84,7 +84,7 @@ public:
   void wait(Signal& signal, Activity activity);
 
   /// Housekeeping goes on for ever by itself: while only such processes sleep, nothing will happen any more.
-  void set_housekeeping() { housekeeping_ = true; }
+  void set_housekeeping(bool on = true) { housekeeping_ = on; }
 
   /// Usage up to now; a running wait is included.
   Usage usage() const;

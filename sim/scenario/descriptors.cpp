@@ -43,8 +43,8 @@ ObjectDescriptor scenario_root() {
            .of("decode"),
        Field("workload", T::ObjectMap, "what runs on publishers, by name").of("load").needed(),
        Field("background", T::ObjectMap, "steady load beside the pipeline, by name").of("background"),
-       Field("sessions", T::Reserved,
-             "client sessions on subscribers; not part of this version, so it must be empty"),
+       Field("sessions", T::ObjectMap, "client sessions on subscribers, which want locks; by name")
+           .of("session"),
        Field("events", T::Reserved,
              "faults and changes during the run; not part of this version, so it must be empty"),
        Field("observe", T::Object, "what is recorded").of("observe"),
@@ -398,6 +398,7 @@ Objects build_objects() {
   add_client_objects(out);
   add_workload(out);
   add_steps(out);
+  add_session_objects(out);
   add_run(out);
   add_profile_objects(out);
   return out;

@@ -84,6 +84,8 @@ TEST_CASE("user report U27: time until the WAL volume is full") { answers_rightl
 TEST_CASE("user report U29: ten minutes of pgbench") { answers_rightly(report_u29()); }
 TEST_CASE("user report U31: a slot lost in an overload") { answers_rightly(report_u31()); }
 
+TEST_CASE("user report U33: how long parallel holds locks") { answers_rightly(report_u33()); }
+
 TEST_CASE("a check accepts its whole range and no missing number") {
   CHECK(ReportCheck{"q", 1, "s", 1, 2}.ok());
   CHECK(ReportCheck{"q", 2, "s", 1, 2}.ok());
@@ -113,7 +115,7 @@ TEST_CASE("the reports come in order, each with a contrast and its scenario's fi
   }
   CHECK(ids == std::vector<std::string>{"U01", "U03", "U05", "U06", "U07", "U08", "U09",
                                         "U11", "U12", "U14", "U15", "U18", "U20", "U21",
-                                        "U22", "U23", "U24", "U27", "U29", "U31"});
+                                        "U22", "U23", "U24", "U27", "U29", "U31", "U33"});
 }
 
 TEST_CASE("the reader of runs finds metrics, outcomes and samples") {
