@@ -147,6 +147,8 @@ std::string step_text(const TransactionStep& step) {
                        whole_text(static_cast<double>(statement->rows)));
   if (const auto* savepoint = std::get_if<SavepointStep>(&step))
     return "savepoint " + identifier(savepoint->name);
+  if (const auto* release = std::get_if<ReleaseStep>(&step))
+    return "release savepoint " + identifier(release->savepoint);
   if (const auto* pause = std::get_if<PauseStep>(&step))
     return "pause " + seconds_text(pause->seconds);
   return "rollback to " + identifier(std::get<RollbackToStep>(step).savepoint);
