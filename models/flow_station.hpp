@@ -49,19 +49,23 @@ public:
         queue.behind_s + (behind_s - queue.behind_s) / count; // it grows or falls evenly
     queue.behind_s = behind_s;
     gathered_s_ = batch.gathered_s;
+    const double occupied_s = each_s + queue.more_each_s;
     Served out;
     out.started.first_s =
         std::max({ready.first_s + waking_s + first_behind_s, queue.free_s, others_until_s_});
-    out.ended.first_s = out.started.first_s + each_s;
-    out.ended.last_s =
-        std::max(out.started.first_s + count * each_s, ready.last_s + waking_s + behind_s + each_s);
-    out.started.last_s = out.ended.last_s - each_s;
-    queue.free_s = out.ended.last_s;
+    out.started.last_s =
+        std::max(out.started.first_s + (count - 1) * occupied_s, ready.last_s + waking_s + behind_s);
+    out.ended = {out.started.first_s + each_s, out.started.last_s + each_s};
+    queue.free_s = out.started.last_s + occupied_s;
     return out;
   }
-  /// The process is free again after that batch; it was occupied for `more_s` longer than the service.
+  /// The process is free again after that batch; it was occupied for `more_s` longer than the service (of a
+  /// later batch's transactions the same is expected).
   void done(const Batch& batch, double more_s, double now_s) {
-    queues_[batch.flow].free_s += more_s;
+    Queue& queue = queues_[batch.flow];
+    const double more_each_s = more_s / static_cast<double>(batch.transactions);
+    queue.free_s += more_each_s - queue.more_each_s;
+    queue.more_each_s = more_each_s;
     served_.push_back({batch.ready_s, now_s});
     busy_until_s_ = now_s;
   }
@@ -84,7 +88,8 @@ public:
 private:
   struct Queue {
     double free_s = -std::numeric_limits<double>::infinity();
-    double behind_s = 0; ///< of the last batch
+    double behind_s = 0;    ///< of the last batch
+    double more_each_s = 0; ///< for which each of its transactions occupied the process after its service
   };
   struct Piece {
     double ready_s, ended_s;

@@ -8,6 +8,7 @@ namespace replisim {
 
 namespace {
 constexpr double most_owed_s = 1e-3; ///< see Walsender::work()
+constexpr std::size_t kept_stretches = 4096;
 } // namespace
 
 Walsender::Walsender(Params params, Decoder& decoder, WalLog::Reader& wal, ReplicationConnection& connection,
@@ -55,6 +56,26 @@ void Walsender::blocked(const engine::Process& process, Xid top) {
                                  out_.crosses_link() ? LagStage::Transfer : LagStage::SendQueue);
 }
 
+/// From the flush to now. While the walsender was blocked because the client applied earlier rows of this
+/// very transaction, it was these that its commit waited for.
+void Walsender::wait_to_be_read(LagPath& path, Xid top) const {
+  for (const auto& [from_s, to_s] : blocked_) {
+    path.spend(LagStage::WaitingToBeRead, from_s);
+    path.wait(record_.client_work, top.value, to_s, LagStage::WaitingToBeRead, LagStage::WaitingToBeRead);
+  }
+  path.spend(LagStage::WaitingToBeRead, read_s_);
+}
+
+/// Hands over a piece that was opened; waits until there is room.
+void Walsender::close(engine::Process& process, engine::StreamCore::Ticket ticket) {
+  const double from_s = process.now();
+  out_.close(process, ticket);
+  if (process.now() > from_s)
+    blocked_.emplace_back(from_s, process.now());
+  if (blocked_.size() > kept_stretches)
+    blocked_.pop_front();
+}
+
 void Walsender::serve(engine::Process& process) {
   while (connection_.connected()) {
     answer_status_requests(process);
@@ -84,7 +105,7 @@ void Walsender::serve(engine::Process& process) {
       LagPath& path = record_.counted(entry->top).path;
       path.begin(committed->begin_s, entry->inserted_s);
       path.spend(LagStage::CommitFlush, entry->flushed_s);
-      path.spend(LagStage::WaitingToBeRead, read_s_);
+      wait_to_be_read(path, entry->top);
     }
     if (decoded.restart_candidate) {
       connection_.slot().propose_restart(*decoded.restart_candidate, entry->start);
@@ -331,7 +352,7 @@ void Walsender::send_flow(engine::Process& process, const DecodeStep& step) {
   send_work(process, cpu_s);
   wakeups_.observe(process.now() - begun_s, cpu_s);
   connection_.commit_sent(step.lsn); // the client may report it as soon as it is sent
-  out_.close(process, ticket);
+  close(process, ticket);
   flow_station_.done(batch, process.now() - opened_s, process.now());
 }
 
@@ -415,7 +436,7 @@ void Walsender::send_rows(engine::Process& process, RowChanges batch, std::int64
   const auto ticket = out_.open(std::move(batch), flow);
   send_work(process, seconds);
   spent(process, top, LagStage::Decode);
-  out_.close(process, ticket);
+  close(process, ticket);
   blocked(process, top);
 }
 

@@ -15,7 +15,9 @@
 #include "sim/actors/run_log.hpp"
 #include "sim/scenario/scenario.hpp"
 
+#include <deque>
 #include <set>
+#include <utility>
 
 namespace replisim {
 
@@ -61,6 +63,8 @@ private:
   LagSpan lag_of(const engine::Process& process, const DecodeStep& step, FlowStation::Batch& batch);
   void spent(const engine::Process& process, Xid top, LagStage stage);
   void blocked(const engine::Process& process, Xid top);
+  void wait_to_be_read(LagPath& path, Xid top) const;
+  void close(engine::Process& process, engine::StreamCore::Ticket ticket);
   std::vector<ChangeRun> publish(engine::Process& process, const std::vector<ChangeRun>& runs, Xid top);
   RowChanges batch_of(std::vector<ChangeRun> runs, DecodeStep& step, bool streamed);
   Bytes announce_again(const DecodeStep& step);
@@ -78,11 +82,12 @@ private:
   WakeUps wakeups_;
   double read_cpu_s_ = 0; ///< reading and decoding of the entry in hand
   FlowStation flow_station_;
-  bool passes_by_ = false;           ///< the WAL in hand concerns nobody
-  double owed_s_ = 0;                ///< CPU for such WAL, still to be spent
-  double read_s_ = 0;                ///< when the WAL entry in hand was read
-  double bracket_bytes_ = 0;         ///< of Stream Start and Stop messages, not yet whole ones
-  std::set<const Table*> announced_; ///< Relation message sent in this session
+  bool passes_by_ = false;                        ///< the WAL in hand concerns nobody
+  double owed_s_ = 0;                             ///< CPU for such WAL, still to be spent
+  std::deque<std::pair<double, double>> blocked_; ///< from, to: the last stretches without room in the socket
+  double read_s_ = 0;                             ///< when the WAL entry in hand was read
+  double bracket_bytes_ = 0;                      ///< of Stream Start and Stop messages, not yet whole ones
+  std::set<const Table*> announced_;              ///< Relation message sent in this session
   std::set<std::pair<Xid, const Table*>> announced_in_; ///< ... within a streamed transaction
 };
 

@@ -113,8 +113,8 @@ void StageWatch::sample(double now_s) {
     if (not behind)
       continue;
     watch.behind_s += seconds;
-    watch.lag_bytes += lag;
     watch.unflushed_bytes += static_cast<double>(wal.inserted() - wal.flushed());
+    watch.unread_bytes += static_cast<double>(std::max<Bytes>(0, wal.flushed() - record.sent_lsn));
   }
 }
 

@@ -32,7 +32,8 @@ struct SlotWatch {
   double watched_s = 0;
   double behind_s = 0; ///< the slot's lag was more than work under way
   StationSeconds busy{}, busy_behind{};
-  double lag_bytes = 0, unflushed_bytes = 0; ///< summed over the samples behind
+  double unflushed_bytes = 0,
+         unread_bytes = 0; ///< summed over the samples behind; unread: flushed, not decoded
 };
 
 /// Below this a lag is that of work under way, not a backlog: a second's worth of WAL, at most a segment.

@@ -68,8 +68,9 @@ std::vector<Suspect> suspects(const Pipeline& pipeline, const std::string& name,
     }
   }
   found.push_back(walsender);
-  // A backlog of WAL that is not even flushed is the disk's; one that is, is not, however busy the disk.
-  if (not behind or watch.unflushed_bytes > watch.lag_bytes / 2)
+  // When WAL waits for its flush rather than for the walsender, it is the disk's; otherwise not, however
+  // busy.
+  if (not behind or watch.unflushed_bytes > watch.unread_bytes)
     found.push_back({side.publisher + ".wal_disk", "", share(Station::WalDisk)});
   if (not behind) // whoever writes WAL too slowly does not make anybody fall behind
     found.push_back({side.publisher + ".backend", "", share(Station::Backend)});

@@ -120,6 +120,18 @@ TEST_CASE("a station that is too slow: each waits for the one before, over batch
   }
 }
 
+TEST_CASE("a station that has to do with each transaction after its service, too") {
+  FlowStation station; // 0.2 ms each, then 0.5 ms more; one a millisecond: nobody waits
+  for (int k = 1; k <= 3; ++k) {
+    const double ready_s = 10 * ms * k;
+    const FlowStation::Batch batch{1, 10, 10 * ms, ready_s, ready_s, 2 * ms};
+    const auto served = station.serve({ready_s - 9 * ms, ready_s}, batch);
+    station.done(batch, 5 * ms, ready_s + 7 * ms);
+    CHECK(served.started.first_s == Approx(ready_s - 9 * ms));
+    CHECK(served.ended.last_s == Approx(ready_s + 0.2 * ms));
+  }
+}
+
 TEST_CASE("a station: other batches of the same tick are no queue, those of earlier ticks are") {
   FlowStation station;
   const auto serve = [&](std::uint32_t flow, double ready_s, double begun_s) {

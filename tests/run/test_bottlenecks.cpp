@@ -23,7 +23,7 @@ const std::vector<Planted>& planted() {
       {"02_wal_disk", "s", "pub.wal_disk", "", "caught up in the end",
        "hosts.a.disks=[{name: wal, fsync_latency: 2ms, write_bandwidth: 500MB/s, read_bandwidth: 500MB/s}]"},
       {"03_decoding", "s", "pub.walsender", "decoding", "falling behind",
-       "workload.neighbours.other_wal=5MB/s"},
+       "workload.neighbours.other_wal=30MB/s"},
       {"04_spill_files", "s", "pub.walsender", "spill files", "falling behind",
        "servers.pub.settings.logical_decoding_work_mem=1GB"},
       {"05_bandwidth", "s", "network", "bandwidth", "falling behind", "links[0].bandwidth=1Gbps"},

@@ -28,7 +28,8 @@ void check_fleet(const RunResult& result, double seconds) {
   for (const auto& [name, metrics] : result.subscriptions) {
     INFO(name << ": " << result.verdicts.at(name).text);
     CHECK(metrics.at("apply_tps") > 3); // eleven sessions or so, every 1 to 3 s
-    CHECK(result.verdicts.at(name).state == "keeping up");
+    const std::string& state = result.verdicts.at(name).state;
+    CHECK((state == "keeping up" or state == "caught up in the end")); // a load may be under way at a sample
     const LagSummary& lags = result.lag_anatomies.at(name);
     CHECK(static_cast<double>(lags.transactions) >= metrics.at("apply_tps") * seconds - 0.5);
     double sum_s = 0;
