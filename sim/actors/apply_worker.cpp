@@ -234,7 +234,7 @@ void ApplyWorker::commit(engine::Process& process, const CommitTransaction& comm
     streamed_.erase(it);
     if (delivery.applied_s >= 0) {
       delivery.path.spend(LagStage::Apply, delivery.applied_s);
-      record_.arrived(delivery, delivery.applied_s, confirmed_s());
+      record_.arrived(delivery, delivery.applied_s, confirmed_s(process.now()));
     }
     note_commit(commit.end);
     return;
@@ -245,7 +245,7 @@ void ApplyWorker::commit(engine::Process& process, const CommitTransaction& comm
     file_changed(file_bytes(it->second), 0);
     streamed_.erase(it);
   }
-  record_.arrived(delivery, process.now(), confirmed_s());
+  record_.arrived(delivery, process.now(), confirmed_s(process.now()));
   record_.replayed(commit.end, process.now());
   if (delivery.first_lock_s >= 0)
     --record_.locking_transactions;
@@ -259,9 +259,8 @@ void ApplyWorker::note_commit(Lsn end) {
   connection_.applied(end);
   if (not flush_pending_) {
     flush_pending_ = true;
-    flush_due_s_ = next_wal_writer_tick(world_.now(), params_.flush_delay_s);
     connection_.expect_flush();
-    world_.at(flush_due_s_, [this] {
+    world_.at(next_wal_writer_tick(world_.now(), params_.flush_delay_s), [this] {
       flush_pending_ = false;
       connection_.flushed(unflushed_);
     });
@@ -269,11 +268,9 @@ void ApplyWorker::note_commit(Lsn end) {
   committed_();
 }
 
-/// When the publisher will know that a commit of now is safe here.
-double ApplyWorker::confirmed_s() const {
-  const double flushed_s =
-      flush_pending_ ? flush_due_s_ : next_wal_writer_tick(world_.now(), params_.flush_delay_s);
-  return flushed_s + connection_.latency_s();
+/// When the publisher will know that a commit applied at `applied_s` is safe here.
+double ApplyWorker::confirmed_s(double applied_s) const {
+  return next_wal_writer_tick(applied_s, params_.flush_delay_s) + connection_.latency_s();
 }
 
 void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const SmallTransactions& batch) {
@@ -301,7 +298,8 @@ void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const S
     const double each_s = batch.shape.receive_s + applying.cpu_s + applying.read_s;
     const double commit_s = batch.shape.rows > 0 ? params_.costs->apply_transaction_s : 0;
     flow_clock_.finish(batch,
-                       {in_.crosses_link(), each_s > 0 ? commit_s / each_s : 0, confirmed_s(), process.now()},
+                       {in_.crosses_link(), each_s > 0 ? commit_s / each_s : 0, process.now(),
+                        [this](double applied_s) { return confirmed_s(applied_s); }},
                        record_);
     record_.replayed(batch.end, process.now());
     note_commit(batch.end);

@@ -61,7 +61,7 @@ private:
   void apply_flow(engine::Process& process, const Part& part, const SmallTransactions& batch);
   const ApplyTime& flow_time(const SmallTransactions& batch);
   void note_commit(Lsn end);
-  double confirmed_s() const;
+  double confirmed_s(double applied_s) const;
   Streamed& first_chunk(engine::Process& process, Xid top);
   double receive_seconds(const Part& part, const RowChanges& batch) const;
   static Bytes file_bytes(const Streamed& streamed);
@@ -81,7 +81,6 @@ private:
   Lsn applied_;   ///< end of the last commit applied: the replication origin's progress
   Lsn unflushed_; ///< last commit applied and not yet flushed
   bool flush_pending_ = false;
-  double flush_due_s_ = 0;
   ParallelWorkerPool pool_;
   std::map<Xid, Streamed> streamed_;
 };

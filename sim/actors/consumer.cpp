@@ -99,7 +99,10 @@ void ConsumerClient::take(engine::Process& process, const Part& part) {
       delivery.received += flow->rows;
       delivery.applied += flow->rows;
       record_.flow_transactions += flow->flow.transactions;
-      flow_clock_.finish(*flow, {in.crosses_link(), 0, confirmed_s(), process.now()}, record_);
+      flow_clock_.finish(
+          *flow,
+          {in.crosses_link(), 0, process.now(), [this](double taken_s) { return confirmed_s(taken_s); }},
+          record_);
       committed(flow->end);
     }
   } else if (const auto* undone = std::get_if<AbortSubtransaction>(&message)) {
@@ -114,7 +117,7 @@ void ConsumerClient::take(engine::Process& process, const Part& part) {
   } else if (const auto* end = std::get_if<CommitTransaction>(&message)) {
     auto& delivery = record_.counted(end->top);
     delivery.path.spend(LagStage::Transfer, process.now());
-    record_.arrived(delivery, process.now(), confirmed_s());
+    record_.arrived(delivery, process.now(), confirmed_s(process.now()));
     connection_.set_client_deaf(false);
     committed(end->end);
   }
@@ -130,14 +133,13 @@ void ConsumerClient::committed(Lsn end) {
   progressed_();
 }
 
-/// When the server will know that a commit of now has been taken; negative: never.
-double ConsumerClient::confirmed_s() const {
-  const double now_s = world_.now();
+/// When the server will know of a commit taken at `taken_s`; negative: never.
+double ConsumerClient::confirmed_s(double taken_s) const {
   switch (params_.confirms) {
   case Consumer::Confirms::EachCommit:
-    return now_s + connection_.latency_s();
+    return taken_s + connection_.latency_s();
   case Consumer::Confirms::Interval:
-    return (std::floor(now_s / params_.confirm_interval_s) + 1) * params_.confirm_interval_s +
+    return (std::floor(taken_s / params_.confirm_interval_s) + 1) * params_.confirm_interval_s +
            connection_.latency_s();
   case Consumer::Confirms::Never:
     break;

@@ -36,8 +36,8 @@ void FlowClock::finish(const SmallTransactions& batch, const End& end, Subscript
   const double commit_s = end.commit_share * (service_s_ - awaited_s_) / count;
   lag.spend(LagStage::Apply, served.ended.first_s - commit_s, served.ended.last_s - commit_s);
   lag.spend(LagStage::Commit, served.ended.first_s, served.ended.last_s);
-  lag.first.applied(end.confirmed_s);
-  lag.last.applied(end.confirmed_s);
+  lag.first.applied(end.confirmed_s(lag.first.date_s()));
+  lag.last.applied(end.confirmed_s(lag.last.date_s()));
   const LagParts &first = lag.first.parts(), &last = lag.last.parts();
   record.lags.add_spread(first, last, lag.transactions);
   record.flow_lag.add_spread(static_cast<double>(first.lag()) * 1e-9, static_cast<double>(last.lag()) * 1e-9,

@@ -5,6 +5,8 @@
 #include "sim/actors/replication_messages.hpp"
 #include "sim/actors/run_log.hpp"
 
+#include <functional>
+
 namespace replisim {
 
 class FlowClock {
@@ -23,8 +25,9 @@ public:
   struct End {
     bool over_link = false;
     double commit_share = 0; ///< part of the work that is the commit
-    double confirmed_s = -1; ///< when the publisher will know; negative: never
     double now_s = 0;
+    /// When the publisher will know of a commit applied at a date; negative: never.
+    std::function<double(double)> confirmed_s;
   };
   /// The batch is done: adds the lags of its transactions to the record's.
   void finish(const SmallTransactions& batch, const End& end, SubscriptionRecord& record);

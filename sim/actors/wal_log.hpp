@@ -108,7 +108,7 @@ public:
   std::uint64_t next_xid() const { return next_xid_; }
   Lsn flushed() const { return flushed_; }
   /// Time the disk has spent on flushes.
-  double disk_busy_s() const { return device_.busy_s(); }
+  double disk_busy_s() const { return device_.busy_s(world_.now()); }
   /// Announced whenever WAL is inserted: the WAL writer's cue.
   engine::Signal& insertion() { return insertion_; }
 

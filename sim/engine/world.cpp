@@ -120,18 +120,19 @@ Device::~Device() = default;
 
 void Device::write_and_flush(Process& process, const std::function<Bytes()>& bytes) {
   // Who queues here waits for a process that is itself asleep on the device: no deadlock possible.
-  const double before_s = process.usage_.busy_s;
+  process.on_device_since_s_ = process.now();
   process.begin(Activity::Busy);
   impl_->semaphore->acquire();
   process.end();
   const Bytes amount = bytes();
   if (amount >= 0) {
-    const double taken_s =
-        disk_.fsync_latency_s + static_cast<double>(amount) / disk_.write_bandwidth_bytes_per_s;
-    process.sleep(taken_s);
-    busy_s_ += taken_s;
+    busy_since_s_ = process.now();
+    process.sleep(disk_.fsync_latency_s + static_cast<double>(amount) / disk_.write_bandwidth_bytes_per_s);
+    busy_s_ += process.now() - busy_since_s_;
+    busy_since_s_ = -1;
   }
-  process.usage_.device_s += process.usage_.busy_s - before_s;
+  process.usage_.device_s += process.now() - process.on_device_since_s_;
+  process.on_device_since_s_ = -1;
   impl_->semaphore->release();
 }
 
@@ -174,6 +175,8 @@ Usage Process::usage() const {
   Usage usage = usage_;
   if (in_activity_)
     usage.add(current_, now() - current_since_s_);
+  if (on_device_since_s_ >= 0)
+    usage.device_s += now() - on_device_since_s_;
   return usage;
 }
 

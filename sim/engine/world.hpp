@@ -101,6 +101,7 @@ private:
   Usage usage_;
   Activity current_ = Activity::Starved;
   double current_since_s_ = 0;
+  double on_device_since_s_ = -1; ///< negative: not on a device
   bool in_activity_ = false;
   bool housekeeping_ = false;
   std::string waits_for_;
@@ -114,14 +115,15 @@ public:
   /// Waits for its turn, asks `bytes` how much there is to write, writes and flushes it. A negative
   /// answer means that there is nothing left to do.
   void write_and_flush(Process& process, const std::function<Bytes()>& bytes);
-  /// Time it has spent on requests.
-  double busy_s() const { return busy_s_; }
+  /// Time it has spent on requests up to `now_s`, the one in hand included.
+  double busy_s(double now_s) const { return busy_s_ + (busy_since_s_ < 0 ? 0 : now_s - busy_since_s_); }
 
 private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
   Disk disk_;
   double busy_s_ = 0;
+  double busy_since_s_ = -1; ///< negative: idle
 };
 
 /// Hash over (time, source, kind, numbers) of all events recorded, in order.
