@@ -2,16 +2,11 @@
 #pragma once
 
 #include "models/cost_profile.hpp"
-#include "models/workload.hpp"
+#include "models/table.hpp"
 
 namespace replisim {
 
-/// CPU seconds (reference core) of one row, WAL insertion, index entries, triggers and
-/// foreign keys included (those of an UPDATE refer to what they did before).
+/// CPU seconds (reference core) of one row, WAL insertion and index entries included.
 double backend_row_seconds(const CostParameters& costs, const Table& table, Operation operation);
-
-/// With the chunks that a statement's row inserts into and deletes from the TOAST table, each taken as a row
-/// there.
-double backend_row_seconds(const CostParameters& costs, const Table& table, const StatementStep& statement);
 
 } // namespace replisim

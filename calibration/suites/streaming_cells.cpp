@@ -82,8 +82,7 @@ Cell lab_cell(const CsvTable& table, const RepeatedRun& run, const std::string& 
           .unit = unit,
           .metric = metric,
           .scenario = "scenarios/lab/streaming_" + run.scenario + ".yaml",
-          .overrides = streaming_overrides(run.work_mem_kb, run.streaming),
-          .repeats = values};
+          .overrides = streaming_overrides(run.work_mem_kb, run.streaming)};
 }
 
 } // namespace replisim

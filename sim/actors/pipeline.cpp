@@ -1,8 +1,8 @@
 #include "sim/actors/pipeline.hpp"
 
+#include "models/apply_cost.hpp"
 #include "models/backend_cost.hpp"
 #include "models/base/check.hpp"
-#include "sim/scenario/subscriber_memory.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -35,26 +35,14 @@ Pipeline::Pipeline(const Scenario& scenario, std::uint64_t seed)
     publisher(publication.server);
   for (const auto& load : scenario.batches)
     publisher(load.server);
-  for (const auto& load : scenario.ddl)
-    publisher(load.server);
-  for (const auto& load : scenario.replays)
-    publisher(load.server);
   for (const auto& [name, subscription] : scenario.subscriptions)
     add_subscription(subscription);
   for (const auto& [name, consumer] : scenario.consumers)
     add_consumer(consumer);
-  for (const auto& [name, calls] : scenario.decode)
-    add_decode(calls);
   for (const auto& load : scenario.batches)
     add_backend(load);
-  for (const auto& load : scenario.ddl)
-    add_ddl(load);
   for (const auto& flow : scenario.flows)
     add_flow(flow);
-  for (const auto& load : scenario.replays)
-    add_replay(load);
-  for (const auto& load : scenario.clients)
-    add_clients(load);
   for (const auto& load : scenario.other_wal)
     add_other_wal(load);
   for (const auto& load : scenario.background)
@@ -81,7 +69,7 @@ void Pipeline::add_hosts() {
 
 void Pipeline::spawn(const std::string& node, const std::string& stage, const std::string& name,
                      const std::string& host, std::function<void(engine::Process&)> body) {
-  roles_.push_back({node, stage, &world_.spawn(name, hosts_.at(host), std::move(body)), false, ""});
+  roles_.push_back({node, stage, &world_.spawn(name, hosts_.at(host), std::move(body))});
 }
 
 void Pipeline::add_publisher(const Server& server) {
@@ -111,124 +99,43 @@ void Pipeline::add_publisher(const Server& server) {
 void Pipeline::add_checkpointer(const std::string& name) {
   auto& side = publishers_.at(name);
   side.checkpointer = std::make_unique<Checkpointer>(side.rules, *side.wal, side.state, side.connections,
-                                                     side.sql_slots, [this] { note_losses(); });
+                                                     [this] { note_losses(); });
   const Server& server = scenario_.servers.at(name);
   spawn(name, "checkpointer", name + " checkpointer", server.host,
         [checkpointer = side.checkpointer.get()](engine::Process& process) { checkpointer->run(process); });
 }
 
-void Pipeline::add_backend(const BatchLoad& load) { add_session(load.server, load.name, &load, {}); }
-
-/// Small transactions in bulk, the others in sessions.
-void Pipeline::add_replay(const ReplayLoad& load) {
-  ReplayPlan plan = plan_replay(load);
-  for (FlowLoad& flow : plan.flows)
-    add_flow(replayed_.emplace_back(std::move(flow)));
-  for (std::size_t i = 0; i < plan.sessions.size(); ++i)
-    add_session(load.server, fmt::format("{} {}", load.name, i + 1), nullptr,
-                {&load, std::move(plan.sessions[i])});
-}
-
-void Pipeline::add_session(const std::string& server_name, const std::string& name, const BatchLoad* load,
-                           ReplayTurns replay) {
-  const Server& server = scenario_.servers.at(server_name);
-  auto& side = publishers_.at(server_name);
+void Pipeline::add_backend(const BatchLoad& load) {
+  const Server& server = scenario_.servers.at(load.server);
+  auto& side = publishers_.at(load.server);
   PublisherBackend::Params params;
-  params.load = load;
-  params.replay = std::move(replay);
+  params.load = &load;
   params.tables = &scenario_.tables;
   params.costs = &costs_;
   params.batch_rows = resolution_.batch_rows;
   params.full_page_images = server.checkpoint_before_workload and server.settings.flag("full_page_writes");
   params.waits_for_flush = server.settings.text("synchronous_commit") != "off";
-  ++side.state.busy_loads;
-  if (load != nullptr and load->sessions > 1) {
-    side.groups.push_back(std::make_unique<SessionGroup>(params, scenario_.hosts.at(server.host).cpus(),
-                                                         *side.wal, side.state, log_));
-    spawn(server.name, "backend", server.name + " sessions " + name, server.host,
-          [this, group = side.groups.back().get(), server_name](engine::Process& process) {
-            group->run(process);
-            load_over(server_name);
-          });
-    return;
-  }
   side.backends.push_back(std::make_unique<PublisherBackend>(params, *side.wal, side.state, log_));
-  spawn(server.name, "backend", server.name + " backend " + name, server.host,
-        [this, backend = side.backends.back().get(), server_name](engine::Process& process) {
-          backend->run(process);
-          load_over(server_name);
-        });
-}
-
-/// The record in which all transactions of a flow are summed up, and its place in every slot's deliveries.
-Xid Pipeline::add_flow_record(const FlowLoad& flow, const std::string& server, bool of_clients) {
-  log_.flows.emplace_back();
-  auto& record = log_.flows.back();
-  record.name = flow.name;
-  record.server = server;
-  record.transactions = 0;
-  record.of_clients = of_clients;
-  record.xid = publishers_.at(server).state.xids.next();
-  for (auto& [name, slot] : slots_)
-    if (slot.publisher == server)
-      log_.subscriptions.at(name).deliveries[record.xid].flow = true;
-  return record.xid;
-}
-
-/// One flush of a nearly empty WAL, where commits wait for it.
-double Pipeline::commit_flush_s(const Server& server) const {
-  const bool waits = server.settings.text("synchronous_commit") != "off" and server.settings.flag("fsync");
-  return waits ? scenario_.hosts.at(server.host).disks.front().fsync_latency_s : 0;
-}
-
-void Pipeline::add_clients(const ClientLoad& load) {
-  const Server& server = scenario_.servers.at(load.server);
-  auto& side = publishers_.at(load.server);
-  log_.clients.emplace_back();
-  log_.clients.back().name = load.name;
-  log_.clients.back().clients = load.clients;
-  const std::size_t first_flow = log_.flows.size();
-  PublisherClients::Params params;
-  for (const auto& script : load.scripts)
-    params.accounted_as.push_back(add_flow_record(script.flow, load.server, true));
-  params.load = &load;
-  params.tables = &scenario_.tables;
-  params.costs = &costs_;
-  params.pool.clients = load.clients;
-  params.pool.threads = std::min(load.threads, load.clients);
-  params.pool.rate_limit = load.rate_per_s;
-  params.pool.server = &scenario_.hosts.at(server.host);
-  params.pool.client = &scenario_.hosts.at(load.host);
-  params.route.one_way_s = server.host == load.host ? 0 : connection("", load.host, server.host).latency_s;
-  params.route.flush_s = commit_flush_s(server);
-  params.server = hosts_.at(server.host);
-  params.client = hosts_.at(load.host);
-  params.tick_s = resolution_.tick_s;
-  params.page_images = server.settings.flag("full_page_writes");
-  params.seed = seed_;
-  side.clients.push_back(std::make_unique<PublisherClients>(world_, std::move(params), *side.wal, side.state,
-                                                            log_, first_flow, log_.clients.back()));
   ++side.state.busy_loads;
-  auto* clients = side.clients.back().get();
-  spawn(server.name, "backend", server.name + " backends " + load.name, server.host,
-        [this, clients, name = server.name](engine::Process& process) {
-          clients->run(process);
+  spawn(server.name, "backend", server.name + " backend " + load.name, server.host,
+        [this, backend = side.backends.back().get(), name = server.name](engine::Process& process) {
+          backend->run(process);
           load_over(name);
         });
-  roles_.back().makes_load = true;
-  spawn(load.host, "clients", load.name + " client program", load.host,
-        [clients](engine::Process& process) { clients->run_program(process); });
-  roles_.back().makes_load = true;
-  spawn(server.name, "commit", server.name + " commits " + load.name, server.host,
-        [clients](engine::Process& process) { clients->run_commits(process); });
-  roles_.back().makes_load = true;
 }
 
 void Pipeline::add_flow(const FlowLoad& flow) {
   const Server& server = scenario_.servers.at(flow.server);
   auto& side = publishers_.at(flow.server);
-  const Xid xid = add_flow_record(flow, flow.server, false);
+  log_.flows.emplace_back();
   auto& record = log_.flows.back();
+  record.name = flow.name;
+  record.server = flow.server;
+  record.transactions = 0;
+  record.xid = side.state.xids.next();
+  for (auto& [name, slot] : slots_)
+    if (slot.publisher == flow.server)
+      log_.subscriptions.at(name).deliveries[record.xid].flow = true;
   FlowClients::Params params;
   params.flow = &flow;
   params.tables = &scenario_.tables;
@@ -237,15 +144,12 @@ void Pipeline::add_flow(const FlowLoad& flow) {
   double peak = 1;
   for (const auto& point : flow.curve)
     peak = std::max(peak, point.factor);
-  const double peak_rate = flow.times_s.empty() ? peak * flow.rate_per_s : peak_rate_per_s(flow);
-  const double cores = peak_rate * flow_shape(flow, scenario_.tables, costs_).backend_s;
+  const double cores = peak * flow.rate_per_s * flow_shape(flow, scenario_.tables, costs_).backend_s;
   params.cpus = std::clamp(static_cast<int>(std::ceil(2 * cores)), 1, scenario_.hosts.at(server.host).cpus());
   params.waits_for_flush = server.settings.text("synchronous_commit") != "off";
-  params.flush_s = commit_flush_s(server);
-  params.wal_bytes_per_s = scenario_.hosts.at(server.host).disks.front().write_bandwidth_bytes_per_s;
   params.page_images = server.settings.flag("full_page_writes");
   params.seed = seed_;
-  params.accounted_as = xid;
+  params.accounted_as = record.xid;
   side.flows.push_back(std::make_unique<FlowClients>(params, *side.wal, side.state, record));
   ++side.state.busy_loads;
   spawn(server.name, "backend", server.name + " clients " + flow.name, server.host,
@@ -271,9 +175,9 @@ engine::StreamOptions Pipeline::connection(const std::string& name, const std::s
   return {name, local_socket_bytes, local_message_overhead_bytes, 0};
 }
 
-SlotSide& Pipeline::add_slot(const SlotClient& client) {
-  const std::string& name = client.name;
-  const Publication& publication = scenario_.publications.at(client.publication);
+SlotSide& Pipeline::add_slot(const std::string& name, const Publication& publication, Streaming streaming,
+                             const std::string& client_host, Bytes client_buffer_bytes,
+                             bool confirms_keepalives, double receiver_timeout_s) {
   const Server& publisher = scenario_.servers.at(publication.server);
   auto& from = publishers_.at(publication.server);
   auto& side = slots_[name];
@@ -281,13 +185,13 @@ SlotSide& Pipeline::add_slot(const SlotClient& client) {
   side.publisher = publication.server;
   side.slot = std::make_unique<Slot>(name, from.wal->inserted(), Lsn{0});
 
-  auto stream = connection("connection of " + name, publisher.host, client.host);
-  stream.window_bytes += client.buffer_bytes;
+  auto stream = connection("connection of " + name, publisher.host, client_host);
+  stream.window_bytes += client_buffer_bytes;
   ReplicationConnection::Params connecting;
   connecting.sender_timeout_s = publisher.settings.number("wal_sender_timeout");
   connecting.latency_s = stream.latency_s;
-  connecting.confirms_keepalives = client.confirms_keepalives;
-  connecting.receiver_timeout_s = client.receiver_timeout_s;
+  connecting.confirms_keepalives = confirms_keepalives;
+  connecting.receiver_timeout_s = receiver_timeout_s;
   connecting.lag_overflow_entries = traits_of(publisher.version).lag_overflow_entries;
   side.connection = std::make_unique<ReplicationConnection>(world_, connecting, stream, *side.slot);
   from.connections.push_back(side.connection.get());
@@ -306,51 +210,44 @@ SlotSide& Pipeline::add_slot(const SlotClient& client) {
                                        name)});
   });
 
-  const Decoder::Params decoding = decoding_of(publisher, client.streaming != Streaming::Off);
+  Decoder::Params decoding;
+  decoding.work_mem_bytes = publisher.settings.bytes("logical_decoding_work_mem");
+  decoding.streaming = streaming != Streaming::Off;
+  decoding.traits = traits_of(publisher.version);
+  decoding.costs = &costs_;
   side.decoder = std::make_unique<Decoder>(decoding, from.state.status);
 
   Walsender::Params sending;
   sending.costs = &costs_;
-  sending.streaming = client.streaming;
+  sending.streaming = streaming;
   sending.batch_rows = resolution_.batch_rows;
   sending.publication = &publication;
   sending.tables = &scenario_.tables;
-  sending.binary = client.binary;
   sending.traits = decoding.traits;
   sending.wakeup_latency_s = costs_.wakeup_latency_s;
   sending.progressed = [this] { progressed(); };
   sending.spilled = [this, server = publication.server] { check_disks(server); };
-  sending.failed = [this, name](const std::string& reason) { decoding_failed(name, reason); };
   const std::string walsender = publisher.name + " walsender " + name;
   side.walsender = std::make_unique<Walsender>(sending, *side.decoder, from.wal->add_reader(walsender),
                                                *side.connection, record);
   spawn(publisher.name, "walsender", walsender, publisher.host,
         [sender = side.walsender.get()](engine::Process& process) { sender->run(process); });
-  roles_.back().slot = name;
-  if (publisher.host != client.host) {
-    side.connection->stream().cross_link(hosts_.at(publisher.host), hosts_.at(client.host));
-    roles_.push_back({name, "network", world_.processes().back().get(), false, name});
+  if (publisher.host != client_host) {
+    side.connection->stream().cross_link(hosts_.at(publisher.host), hosts_.at(client_host));
+    roles_.push_back({name, "network", world_.processes().back().get()});
   }
   return side;
 }
 
 void Pipeline::add_subscription(const Subscription& subscription) {
   const Server& subscriber = scenario_.servers.at(subscription.server);
-  SlotClient client;
-  client.name = subscription.name;
-  client.publication = subscription.publication;
-  client.streaming = subscription.streaming;
-  client.host = subscriber.host;
-  client.binary = subscription.binary;
-  client.receiver_timeout_s = subscriber.settings.number("wal_receiver_timeout");
-  auto& side = add_slot(client);
+  auto& side =
+      add_slot(subscription.name, scenario_.publications.at(subscription.publication), subscription.streaming,
+               subscriber.host, 0, true, subscriber.settings.number("wal_receiver_timeout"));
   auto& record = log_.subscriptions.at(subscription.name);
   const Settings& settings = subscriber.settings;
   ApplyWorker::Params applying;
-  side.price = std::make_unique<ApplyCost>(apply_cost_of(scenario_, subscription, costs_));
   applying.costs = &costs_;
-  applying.price = side.price.get();
-  applying.tables = &scenario_.tables;
   applying.streaming = subscription.streaming;
   applying.batch_rows = resolution_.batch_rows;
   applying.flush_delay_s = settings.number("wal_writer_delay");
@@ -363,49 +260,23 @@ void Pipeline::add_subscription(const Subscription& subscription) {
   for (int i = 0; i < applying.parallel_workers; ++i) {
     const std::string name =
         subscriber.name + " parallel apply worker " + subscription.name + " " + std::to_string(i + 1);
-    side.workers.push_back(std::make_unique<ParallelApplyWorker>(world_, name, *side.price, record));
+    side.workers.push_back(std::make_unique<ParallelApplyWorker>(world_, name, costs_, record));
     spawn(subscriber.name, "parallel_apply_worker", name, subscriber.host,
           [worker = side.workers.back().get()](engine::Process& process) { worker->run(process); });
-    roles_.back().slot = subscription.name;
   }
   side.leader = std::make_unique<ApplyWorker>(world_, applying, *side.connection, side.workers, record,
                                               [this] { progressed(); });
   spawn(subscriber.name, "apply_worker", subscriber.name + " apply worker " + subscription.name,
         subscriber.host, [leader = side.leader.get()](engine::Process& process) { leader->run(process); });
-  roles_.back().slot = subscription.name;
-  if (subscription.retain_dead_tuples)
-    add_retention(subscription, side);
-}
-
-void Pipeline::add_retention(const Subscription& subscription, SlotSide& side) {
-  const Server& subscriber = scenario_.servers.at(subscription.server);
-  DeadTupleRetention::Params params;
-  params.costs = &costs_;
-  params.status_interval_s = subscriber.settings.number("wal_receiver_status_interval");
-  params.flush_poll_s = subscriber.settings.number("wal_writer_delay");
-  if (subscriber.settings.flag("fsync"))
-    params.slot_flush_s = scenario_.hosts.at(subscriber.host).disks.front().fsync_latency_s;
-  params.commits_under_way = not scenario_.clients.empty() or not scenario_.flows.empty();
-  side.retention = std::make_unique<DeadTupleRetention>(world_, params, *side.connection,
-                                                        log_.subscriptions.at(subscription.name));
-  spawn(subscriber.name, "launcher", subscriber.name + " launcher " + subscription.name, subscriber.host,
-        [retention = side.retention.get()](engine::Process& process) { retention->run(process); });
 }
 
 void Pipeline::add_consumer(const Consumer& consumer) {
-  SlotClient client;
-  client.name = consumer.name;
-  client.publication = consumer.publication;
-  client.streaming = consumer.streaming;
-  client.host = consumer.host;
-  client.buffer_bytes = consumer.buffer_bytes;
-  client.confirms_keepalives = consumer.confirms_keepalives;
-  auto& side = add_slot(client);
+  auto& side = add_slot(consumer.name, scenario_.publications.at(consumer.publication), consumer.streaming,
+                        consumer.host, consumer.buffer_bytes, consumer.confirms_keepalives, 0);
   side.consumer = std::make_unique<ConsumerClient>(
       world_, consumer, *side.connection, log_.subscriptions.at(consumer.name), [this] { progressed(); });
   spawn(consumer.name, "consumer", "consumer " + consumer.name, consumer.host,
         [client = side.consumer.get()](engine::Process& process) { client->run(process); });
-  roles_.back().slot = consumer.name;
 }
 
 void Pipeline::add_background(const BackgroundLoad& load) {
@@ -426,9 +297,6 @@ void Pipeline::add_background(const BackgroundLoad& load) {
 
 void Pipeline::load_over(const std::string& server) {
   --publishers_.at(server).state.busy_loads;
-  for (auto& [name, side] : sql_slots_)
-    if (side.publisher == server)
-      side.session->load_over();
   progressed();
 }
 
@@ -442,9 +310,6 @@ void Pipeline::progressed() {
   for (const auto& [name, side] : slots_)
     if (not side.slot->lost() and
         log_.subscriptions.at(name).replay_lsn < publishers_.at(side.publisher).state.last_commit)
-      return;
-  for (const auto& [name, side] : sql_slots_)
-    if (not side.session->finished())
       return;
   world_.finish();
 }
@@ -472,10 +337,6 @@ double disk_used_bytes(const Scenario& scenario, const Pipeline& pipeline, const
     used += static_cast<double>(side.wal->inserted() - side.wal->removed());
   if ((server.data_disk.empty() ? first : server.data_disk) == disk)
     for (const auto& [name, slot] : pipeline.slots())
-      if (slot.publisher == server_name)
-        used += static_cast<double>(slot.decoder->buffer().spill_file_bytes());
-  if ((server.data_disk.empty() ? first : server.data_disk) == disk)
-    for (const auto& [name, slot] : pipeline.sql_slots())
       if (slot.publisher == server_name)
         used += static_cast<double>(slot.decoder->buffer().spill_file_bytes());
   return used;

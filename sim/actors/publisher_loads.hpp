@@ -19,9 +19,7 @@ public:
     const CostParameters* costs = nullptr;
     double tick_s = 0.01;
     int cpus = 1;
-    double wal_bytes_per_s = 1e9; ///< of the disk that holds WAL
     bool waits_for_flush = true;
-    double flush_s = 0; ///< one flush of the WAL
     bool page_images = false;
     std::uint64_t seed = 1;
     Xid accounted_as; ///< the id under which deliveries count the flow's rows
@@ -31,9 +29,7 @@ public:
 
 private:
   std::int64_t arrivals(double from_s, double to_s, std::uint64_t tick);
-  void run_replay(engine::Process& process);
-  void commit(engine::Process& process, std::int64_t transactions, double first_s, double last_s);
-  FlowCommitted committed(std::int64_t transactions, double first_s, double last_s, double took_s);
+  void commit(engine::Process& process, std::int64_t transactions, double from_s, double to_s);
   Bytes wal_bytes(std::int64_t transactions);
 
   Params params_;
@@ -43,7 +39,6 @@ private:
   FlowShape shape_;
   std::int64_t emitted_ = 0;
   double bytes_remainder_ = 0;
-  double last_commit_s_ = 0;
 };
 
 /// Other databases of the server: WAL at a rate, and nothing else.
@@ -76,8 +71,7 @@ private:
 class Checkpointer {
 public:
   Checkpointer(RetentionRules rules, WalLog& wal, PublisherState& state,
-               std::vector<ReplicationConnection*> connections, std::vector<Slot*> sql_slots,
-               std::function<void()> removed);
+               std::vector<ReplicationConnection*> connections, std::function<void()> removed);
   void run(engine::Process& process);
   std::int64_t checkpoints() const { return checkpoints_; }
 
@@ -88,7 +82,6 @@ private:
   WalLog& wal_;
   PublisherState& state_;
   std::vector<ReplicationConnection*> connections_;
-  std::vector<Slot*> sql_slots_; ///< without a connection
   std::function<void()> removed_;
   std::int64_t checkpoints_ = 0;
 };

@@ -37,7 +37,6 @@ struct Usage {
   double starved_s = 0; ///< waiting for input
   double blocked_s = 0; ///< waiting for output
   double cpu_s = 0;     ///< CPU seconds consumed
-  double device_s = 0;  ///< part of busy_s: on a device, or waiting for its turn
 
   void add(Activity activity, double seconds);
 };
@@ -114,14 +113,11 @@ public:
   /// Waits for its turn, asks `bytes` how much there is to write, writes and flushes it. A negative
   /// answer means that there is nothing left to do.
   void write_and_flush(Process& process, const std::function<Bytes()>& bytes);
-  /// Time it has spent on requests.
-  double busy_s() const { return busy_s_; }
 
 private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
   Disk disk_;
-  double busy_s_ = 0;
 };
 
 /// Hash over (time, source, kind, numbers) of all events recorded, in order.
@@ -164,9 +160,6 @@ public:
   /// Calls `callback(now)` every `interval_s` from time 0 on until the end of the run.
   void every(double interval_s, std::function<void(double)> callback);
 
-  /// Integral over time of the number of threads on the host that run or wait for a CPU.
-  double thread_seconds(HostId host) const;
-
   /// Moves `bytes` from the process's host to `to` over their link, sharing its bandwidth. The process
   /// is busy meanwhile. Latency is not included.
   void transfer(Process& process, HostId to, Bytes bytes);
@@ -182,7 +175,6 @@ private:
   friend class Device;
   struct Impl;
   void deadlock();
-  void want_cpus(HostId host, int more);
   void tick(std::size_t periodic, std::int64_t n);
   void from_timer(const std::function<void()>& callback);
   void fail(const std::string& process, std::exception_ptr error);
