@@ -17,6 +17,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double first_damping = 1e-3;
+constexpr double smallest_damping = 1e-9;
 constexpr double largest_damping = 1e6; // steps are far below the resolution of any simulation by then
 constexpr double damping_factor = 5;
 constexpr double longest_step = 1;         // of a logarithm: no value moves by more than e in one step
@@ -257,7 +258,7 @@ private:
                           move.squaredNorm();
         point = moved;
         is_fresh_ = false;
-        damping_ = std::max(damping_ / damping_factor, first_damping / damping_factor);
+        damping_ = std::max(damping_ / damping_factor, smallest_damping);
         return true;
       }
       if (not is_fresh_)

@@ -85,18 +85,19 @@ TEST_CASE("folds follow the parts of the ids, and what the suite adds") {
   CHECK(folds_of(suite, inserts).empty());
 }
 
-TEST_CASE("without noise every figure is predicted from the others, and no prior is needed") {
+TEST_CASE("without noise every figure is predicted from the others") {
   const CrossValidation result = validated(1, 1e-6);
-  CHECK(result.in_sample_mape_pct < 0.01);
-  CHECK(fold(result, "setting 2").mape_pct < 0.01);
+  // The priors pull a little: 50 % against 5 % of eight figures.
+  CHECK(result.in_sample_mape_pct < 0.2);
+  CHECK(fold(result, "setting 2").mape_pct < 0.3);
   CHECK(fold(result, "setting 2").cells.size() == 4);
   // Without any delete its cost is the prior's: the lab's 4.66 us for 8 us, within what 50 % allow.
   const FoldResult& deletes = fold(result, "scenario delete");
-  CHECK(deletes.in_sample_mape_pct < 0.01);
+  CHECK(deletes.in_sample_mape_pct < 0.2);
   const auto total = std::find_if(deletes.cells.begin(), deletes.cells.end(),
                                   [](const HeldOutCell& one) { return one.id == "delete/0/total"; });
   const CostProfile lab = load_profile("lab-2core", library);
-  CHECK(total->predicted == Approx(2 + 1e6 * lab.costs.apply_delete_row_s).epsilon(1e-3));
+  CHECK(total->predicted == Approx(2 + 1e6 * lab.costs.apply_delete_row_s).epsilon(5e-3));
   CHECK(total->covered());
   // A rise of 1 % of the unknown cost shows as its share of the total.
   const double share = 1 - 2 / total->predicted;
@@ -178,10 +179,11 @@ TEST_CASE("limits of folds are judged, and a fold that is not there is no pass")
 TEST_CASE("a suite whose profile has no spec says so") {
   Suite suite = noisy("planted", 1, 2, 0.1);
   CHECK_THAT(error_of([&] { spec_for(suite, library); }),
-             Catch::Contains("profile lab-2core is not fitted to suite 'planted'"));
+             Catch::Contains("the costs of profile lab-2core were not fitted by a spec"));
   for (Cell& one : suite.cells)
-    one.overrides = {"profile={name: lab-2core, cpu_speed: 2}"};
-  CHECK_NOTHROW(load_cell(suite.cells.front(), library));
+    one.overrides = {"profile=lab-2core-64kb"};
+  CHECK_THAT(error_of([&] { spec_for(suite, library); }),
+             Catch::Contains("profile lab-2core-64kb is not fitted to suite 'planted'"));
 }
 
 TEST_CASE("planted costs come back from simulated runs with noise") {

@@ -230,10 +230,13 @@ TEST_CASE("every cell's scenario and overrides load, identifiers are unique") {
     for (const Cell& cell : suite.cells)
       CHECK(ids.insert(cell.id).second);
     const Predictor predictor(suite.cells, library);
-    const std::map<std::string, std::size_t> runs = {
-        {"seed-streaming", 42}, {"seed-transfer", 42},     {"lab-counters", 63},     {"lab-streaming", 63},
-        {"lab-17-vs-18", 36},   {"seed-invalidation", 44}, {"lab-invalidation", 57}, {"public-invalidation", 7}};
-    CHECK(predictor.scenarios().size() == runs.at(entry.name));
+    const std::map<std::string, std::size_t> runs = {{"seed-streaming", 42},   {"seed-transfer", 42},
+                                                     {"lab-counters", 63},     {"lab-streaming", 63},
+                                                     {"lab-17-vs-18", 36},     {"seed-invalidation", 44},
+                                                     {"lab-invalidation", 57}, {"public-invalidation", 7}};
+    if (const auto known = runs.find(entry.name); known != runs.end())
+      CHECK(predictor.scenarios().size() == known->second);
+    CHECK_FALSE(predictor.scenarios().empty());
   }
 }
 
@@ -253,7 +256,10 @@ TEST_CASE("a run is simulated once, however many cells read it") {
 }
 
 TEST_CASE("profiles are exchanged for one prediction only") {
-  const Predictor predictor({lab_run("insert", "64"), lab_run("insert", "256")}, library);
+  std::vector<Cell> cells = {lab_run("insert", "64"), lab_run("insert", "256")};
+  for (Cell& cell : cells)
+    cell.metric = "total_s";
+  const Predictor predictor(cells, library);
   const Simulator decoding = [](const std::vector<Scenario>& scenarios) {
     std::vector<Metrics> results;
     for (const Scenario& scenario : scenarios)
