@@ -104,8 +104,8 @@ TEST_CASE("off with a small memory: spilling adds to decoding, restoring takes t
   // 81,920 rows are 20 refills of 4,096. Decoding and spilling: 3 us a row from 4.5 ms on. A refill takes
   // 4.096 ms to restore, 2.048 ms to send, 8.192 ms to apply. A message takes 49 + 30 bytes and 640 of
   // kernel memory: the socket's 212,992 bytes hold 296 of the 4,096 messages, so the next restore starts
-  // 3,800 rows (7.6 ms) after the sending did and the receiver starves: 11.696 ms a round. Begin goes out with
-  // the first row: sending it and receiving it take 0.5 us each.
+  // 3,800 rows (7.6 ms) after the sending did and the receiver starves: 11.696 ms a round. Begin goes out
+  // with the first row: sending it and receiving it take 0.5 us each.
   auto costs = per_row(1 * us, 1.5 * us, 0.5 * us, 0.5 * us, 0, 0, 1.5 * us);
   costs.spill_change_s = 1.5 * us;
   costs.restore_change_s = 1 * us;
