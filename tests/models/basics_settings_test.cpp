@@ -67,7 +67,8 @@ TEST_CASE("the settings that have an effect on a run") {
                         "max_logical_replication_workers", "max_parallel_apply_workers_per_subscription",
                         "max_slot_wal_keep_size", "max_wal_size", "max_worker_processes",
                         "synchronous_commit", "wal_buffers", "wal_keep_size", "wal_receiver_status_interval",
-                        "wal_sender_timeout", "wal_writer_delay"});
+                        "wal_receiver_timeout", "wal_retrieve_retry_interval", "wal_sender_timeout",
+                        "wal_writer_delay"});
 }
 
 TEST_CASE("settings come and go with versions") {
