@@ -1,6 +1,6 @@
 // What observe says: figures of the lab's runs against their table, findings, clock offsets, outputs.
-#include "calibration/csv.hpp"
 #include "calibration/observe/observe.hpp"
+#include "calibration/suites/streaming_cells.hpp"
 #include "models/base/errors.hpp"
 #include "test_paths.hpp"
 
@@ -40,36 +40,8 @@ const Figure& figure(const std::string& run, const std::string& metric) {
 
 /// The measured row of a run, by its file names: streaming18-SCENARIO-KBkB-MODE-r1.
 double measured(const std::string& run, const std::string& metric) {
-  static const std::vector<std::string> columns = {"scenario",
-                                                   "work_mem_kb",
-                                                   "streaming",
-                                                   "rep",
-                                                   "server_version",
-                                                   "rows",
-                                                   "statement_s",
-                                                   "commit_s",
-                                                   "total_s",
-                                                   "lock_hold_s",
-                                                   "wal_bytes",
-                                                   "peak_spill_file_bytes",
-                                                   "peak_sub_tmp_file_bytes",
-                                                   "rows_match",
-                                                   "spill_txns",
-                                                   "spill_count",
-                                                   "spill_bytes",
-                                                   "stream_txns",
-                                                   "stream_count",
-                                                   "stream_bytes",
-                                                   "total_txns",
-                                                   "total_bytes",
-                                                   "cpu_pub.backend_s",
-                                                   "cpu_pub.walsender_s",
-                                                   "cpu_pub.walwriter_s",
-                                                   "cpu_sub.apply_worker_s",
-                                                   "cpu_sub.parallel_apply_worker_s",
-                                                   "cpu_sub.walwriter_s"};
   static const replisim::CsvTable table =
-      replisim::read_measured(REPLISIM_SOURCE_DIR, "lab/streaming_pg18_500k.csv", columns);
+      replisim::read_lab_streaming({REPLISIM_SOURCE_DIR}, "lab/streaming_pg18_500k.csv");
   for (std::size_t row = 0; row < table.row_count(); ++row)
     if (table.text(row, "rep") == "1" and run == "streaming18-" + table.text(row, "scenario") + "-" +
                                                      table.text(row, "work_mem_kb") + "kB-" +
