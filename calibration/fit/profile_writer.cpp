@@ -81,6 +81,23 @@ std::string range_end(FieldType type, double value) {
                                                        : fmt::format("{:.0f}B", value);
 }
 
+/// A flow mapping over as many lines as it needs: spaces outside of words may become line ends in YAML, in
+/// quoted text, too. The comment at its end is not divided.
+std::string wrapped(std::string_view line) {
+  constexpr std::size_t width = 110;
+  constexpr std::string_view indent = "      ";
+  std::string out;
+  while (line.size() > width) {
+    const std::size_t last = std::min(line.rfind(" # "), width);
+    const std::size_t space = line.rfind(' ', last);
+    if (space == std::string_view::npos or line.find_first_not_of(' ') > space)
+      break;
+    out += fmt::format("{}\n{}", line.substr(0, space), indent);
+    line.remove_prefix(space + 1);
+  }
+  return fmt::format("{}{}\n", out, line);
+}
+
 bool is_determined(const FittedCost& cost) {
   return cost.determined != "not at all" and cost.determined != "by the prior alone";
 }
@@ -88,7 +105,8 @@ bool is_determined(const FittedCost& cost) {
 class Writer {
 public:
   explicit Writer(const CalibrationResult& result)
-      : result_(result), fit_("fit", fit_source(result)), prior_("prior", "what the spec assumed; the figures of the fit do not determine it") {}
+      : result_(result), fit_("fit", fit_source(result)),
+        prior_("prior", "what the spec assumed; the figures of the fit do not determine it") {}
 
   std::string text() {
     const CalibrationSpec& spec = result_.spec;
@@ -159,7 +177,7 @@ private:
       if (group != open_group)
         out += fmt::format("  {}:\n", group);
       open_group = group;
-      out += fmt::format("    {}: {} # {}\n", name.substr(group.size() + 1), text, parameter.unit);
+      out += wrapped(fmt::format("    {}: {} # {}", name.substr(group.size() + 1), text, parameter.unit));
     }
     return out;
   }

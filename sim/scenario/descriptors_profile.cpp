@@ -94,14 +94,17 @@ void add_envelope(Objects& out) {
         Field("cpus", T::Object, "hardware threads of the smallest of them").of("count_range")}});
 }
 
-void add_calibration(Objects& out) {
-  const FieldDescriptor prior =
+const FieldDescriptor& prior() {
+  static const FieldDescriptor field =
       Field(
           "prior", T::Percent,
           "relative spread (one standard deviation) around what is known before; nothing is known when left "
           "out")
           .between(0.001, 10);
-  const FieldDescriptor why = Field("source", T::Text, "why").needed();
+  return field;
+}
+
+void add_calibration(Objects& out) {
   out.push_back(
       {"calibration_file",
        "",
@@ -138,10 +141,13 @@ void add_calibration(Objects& out) {
                   Field("ratios", T::Percent,
                         "fit to the suite's improvements too, as ratios known to this relative error")
                       .between(0.001, 1)}});
+}
+
+void add_fitted_costs(Objects& out) {
   out.push_back(
       {"fitted_ratio",
        "",
-       {Field("start", T::Number, "where the fit starts").between(0.01, 100).otherwise("1"), prior}});
+       {Field("start", T::Number, "where the fit starts").between(0.01, 100).otherwise("1"), prior()}});
   out.push_back(
       {"fitted_cost",
        "",
@@ -149,14 +155,15 @@ void add_calibration(Objects& out) {
             "start", T::Duration,
             "where the fit starts, and the centre of its prior; what the extended profile says when left out")
             .between(0, no_limit),
-        prior}});
+        prior()}});
   out.push_back(
       {"fitted_group",
        "",
        {Field("costs", T::NameList, "costs by name, as in walsender.send_change").named_in("costs").needed(),
-        Field("start", T::Number, "factor the fit starts with").between(0.01, 100).otherwise("1"), prior}});
-  FieldDescriptor spread = prior;
+        Field("start", T::Number, "factor the fit starts with").between(0.01, 100).otherwise("1"), prior()}});
+  FieldDescriptor spread = prior();
   spread.required = true;
+  const FieldDescriptor why = Field("source", T::Text, "why").needed();
   const FieldDescriptor cost = Field("cost", T::Name, "a cost by name").named_in("costs").needed();
   out.push_back({"cost_relation",
                  "",
@@ -178,6 +185,7 @@ void add_profile_objects(Objects& out) {
   add_profiles(out);
   add_envelope(out);
   add_calibration(out);
+  add_fitted_costs(out);
 }
 
 } // namespace replisim

@@ -3,7 +3,7 @@
 #include "calibration/fit/figures.hpp"
 #include "calibration/fit/profile_check.hpp"
 #include "calibration/fit/profile_writer.hpp"
-#include "planted.hpp"
+#include "tests/calibration/planted.hpp"
 
 #include "sim/scenario/library_files.hpp"
 

@@ -7,35 +7,35 @@ using namespace replisim;
 using enum LockMode;
 
 TEST_CASE("table locks conflict as PostgreSQL documents it") {
-  // Rows and columns in the order of the modes; X is a conflict.
+  // Rows and columns in the order of the modes; x is a conflict.
   const std::vector<std::string> documented = {
-      ".......X", // access share
-      "......XX", // row share
-      "....XXXX", // row exclusive
-      "...XXXXX", // share update exclusive
-      "..XX.XXX", // share
-      "..XXXXXX", // share row exclusive
-      ".XXXXXXX", // exclusive
-      "XXXXXXXX"  // access exclusive
+      ".......x", // access share
+      "......xx", // row share
+      "....xxxx", // row exclusive
+      "...xxxxx", // share update exclusive
+      "..xx.xxx", // share
+      "..xxxxxx", // share row exclusive
+      ".xxxxxxx", // exclusive
+      "xxxxxxxx"  // access exclusive
   };
   for (std::size_t a = 0; a < documented.size(); ++a)
     for (std::size_t b = 0; b < documented.size(); ++b) {
       CAPTURE(to_string(static_cast<LockMode>(a)), to_string(static_cast<LockMode>(b)));
-      CHECK(conflicts(static_cast<LockMode>(a), static_cast<LockMode>(b)) == (documented[a][b] == 'X'));
+      CHECK(conflicts(static_cast<LockMode>(a), static_cast<LockMode>(b)) == (documented[a][b] == 'x'));
     }
 }
 
 TEST_CASE("row locks conflict as PostgreSQL documents it") {
   const std::vector<std::string> documented = {
-      "...X", // key share
-      "..XX", // share
-      ".XXX", // no key update
-      "XXXX"  // update
+      "...x", // key share
+      "..xx", // share
+      ".xxx", // no key update
+      "xxxx"  // update
   };
   for (std::size_t a = 0; a < documented.size(); ++a)
     for (std::size_t b = 0; b < documented.size(); ++b) {
       CAPTURE(a, b);
-      CHECK(conflicts(static_cast<RowLock>(a), static_cast<RowLock>(b)) == (documented[a][b] == 'X'));
+      CHECK(conflicts(static_cast<RowLock>(a), static_cast<RowLock>(b)) == (documented[a][b] == 'x'));
     }
 }
 
