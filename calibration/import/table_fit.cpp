@@ -13,7 +13,6 @@ namespace replisim {
 namespace {
 
 constexpr Bytes tuple_header = 24; ///< MAXALIGN(23)
-constexpr int widest_column = 1 << 20;
 
 bool is_variable(ColumnType type) {
   return type == ColumnType::Text or type == ColumnType::Bytea or type == ColumnType::Numeric or
@@ -49,7 +48,8 @@ Column key_column(const RecordedTable& recorded) {
   return column_of("id", ColumnType::Text, static_cast<int>(data <= 127 ? data - 1 : data - 4));
 }
 
-/// Widens the variable columns, all by the same, until the tuple is `target` bytes long or more.
+/// Widens the variable columns, all by the same, until the tuple is as near to `target` bytes as it gets
+/// while everything stays in line: what lies out of line has records of its own.
 void widen(Table& table, Bytes target) {
   std::vector<Column*> variable;
   for (Column& column : table.columns)
@@ -57,25 +57,24 @@ void widen(Table& table, Bytes target) {
       variable.push_back(&column);
   if (variable.empty())
     return;
+  const Bytes columns = std::ssize(variable);
   const auto length_at = [&](Bytes total) {
-    const Bytes each = total / std::ssize(variable);
-    Bytes left = total % std::ssize(variable);
-    for (Column* column : variable)
-      column->width_bytes = static_cast<int>(std::max<Bytes>(1, each + (left-- > 0 ? 1 : 0)));
+    for (Bytes i = 0; i < columns; ++i)
+      variable[static_cast<std::size_t>(i)]->width_bytes =
+          static_cast<int>(total / columns + (i < total % columns ? 1 : 0));
     return tuple_len(table);
   };
-  Bytes low = std::ssize(variable), high = widest_column;
-  while (low < high) {
-    const Bytes middle = (low + high) / 2;
-    if (length_at(middle) < target)
-      low = middle + 1;
-    else
-      high = middle;
+  Bytes best = columns;
+  Bytes previous = length_at(best);
+  Bytes nearest = std::abs(previous - target);
+  for (Bytes total = best + 1; previous < target and out_of_line_columns(table).empty(); ++total) {
+    previous = length_at(total);
+    if (const Bytes off = std::abs(previous - target); off < nearest and out_of_line_columns(table).empty()) {
+      nearest = off;
+      best = total;
+    }
   }
-  const Bytes above = length_at(low);
-  if (above - target > target - length_at(std::max(low - 1, std::ssize(variable))))
-    return; // the narrower one is nearer
-  length_at(low);
+  length_at(best);
 }
 
 /// A key, a text, and up to three flags where no width of the text gives the length by itself: the fewest

@@ -340,7 +340,9 @@ void Walsender::send_flow(engine::Process& process, const DecodeStep& step) {
   const Bytes bytes = std::llround(count * shape.bytes) + announce_again(step);
   record_.sent_bytes += bytes;
   const double opened_s = message.opened_s;
-  const engine::Flow piece{std::max<Rows>(1, std::llround(count * shape.messages)), bytes, 1};
+  // It decodes a transaction, sends it, decodes the next: a round each.
+  const engine::Flow piece{std::max<Rows>(1, std::llround(count * shape.messages)), bytes,
+                           step.flow.transactions};
   const auto ticket = out_.open(std::move(message), piece);
   // It is woken by each flush, and by each answer of the client, that finds it asleep.
   const double waking = step.flow.commit_groups + connection_.client_wakeups_per_s() * step.flow.span_s;

@@ -355,10 +355,14 @@ TEST_CASE("times of small transactions do not depend on how many are gathered") 
       CHECK(mean_s(result, LagStage::Executing) == Approx(50 * us).epsilon(0.03));
     }
   }
-  // Overload: what is applied in 10 s waits as long, however gathered.
+  // Overload: what is applied in 10 s waits as long, however gathered. The batch in hand at the end, twice
+  // the gathered time's work, does not count yet.
   for (const int flows : {1, 10})
-    for (const double gathered_s : {10 * ms, 200 * ms})
-      CHECK(slot_of(lags(gathered_s, flows, 20'000)).at("lag_s_max") == Approx(5).epsilon(0.05));
+    for (const double gathered_s : {10 * ms, 200 * ms}) {
+      INFO(flows << " flows, gathered every " << gathered_s);
+      CHECK(slot_of(lags(gathered_s, flows, 20'000)).at("lag_s_max") ==
+            Approx(5).margin(0.01 + 2 * gathered_s));
+    }
 }
 
 TEST_CASE("trap 1: decoding and sending share one thread, their times add up") {
