@@ -40,8 +40,10 @@ void FlowClients::run(engine::Process& process) {
   double done_s = flow.from_s;
   for (std::uint64_t tick = 1; flow.until_s <= 0 or done_s < flow.until_s - 1e-9; ++tick) {
     double next_s = flow.from_s + static_cast<double>(tick) * params_.tick_s;
-    if (next_s < process.now()) // behind: what has come since is run at once
-      tick = static_cast<std::uint64_t>((process.now() - flow.from_s) / params_.tick_s) + 1;
+    if (next_s < process.now()) { // behind: what has come since is run at once, as far as it goes
+      const auto now = static_cast<std::uint64_t>((process.now() - flow.from_s) / params_.tick_s) + 1;
+      tick = std::min(now, tick + ticks_at_once() - 1);
+    }
     next_s = flow.from_s + static_cast<double>(tick) * params_.tick_s;
     if (flow.until_s > 0)
       next_s = std::min(next_s, flow.until_s);
@@ -54,12 +56,21 @@ void FlowClients::run(engine::Process& process) {
   }
 }
 
+/// While clients are behind, a batch would grow with the one before it, without end if they never catch up.
+/// Enough is a batch beside whose time the wait for its flush, which others' work fills, is little.
+std::uint64_t FlowClients::ticks_at_once() const {
+  constexpr double fewest = 4, most = 1e6, little = 0.05;
+  return static_cast<std::uint64_t>(
+      std::clamp(std::ceil(params_.flush_s / (little * params_.tick_s)), fewest, most));
+}
+
 /// Commits at recorded times, gathered like the others.
 void FlowClients::run_replay(engine::Process& process) {
   const std::vector<double>& times = params_.flow->times_s;
   for (std::size_t next = 0; next < times.size();) {
     const double tick = std::floor(times[next] / params_.tick_s) + 1;
-    const double end_s = std::max(tick * params_.tick_s, process.now());
+    const double latest_s = (tick + static_cast<double>(ticks_at_once() - 1)) * params_.tick_s;
+    const double end_s = std::clamp(process.now(), tick * params_.tick_s, latest_s);
     process.sleep(std::max(0.0, end_s - process.now()), engine::Activity::Starved);
     const std::size_t first = next;
     while (next < times.size() and times[next] <= end_s)

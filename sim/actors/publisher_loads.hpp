@@ -35,6 +35,7 @@ private:
   void commit(engine::Process& process, std::int64_t transactions, double first_s, double last_s);
   FlowCommitted committed(std::int64_t transactions, double first_s, double last_s, double took_s);
   Bytes wal_bytes(std::int64_t transactions);
+  std::uint64_t ticks_at_once() const;
 
   Params params_;
   WalLog& wal_;

@@ -187,16 +187,22 @@ void Process::cpu_on(int cpus, double seconds) {
   if (seconds == 0)
     return;
   const int threads = std::max(1, cpus);
+  constexpr double slice_s = 10; // usage() counts what is done: hours of work must not wait for their end
   begin(Activity::Busy);
   world_.want_cpus(host_, threads);
-  if (threads == 1)
-    sg4::this_actor::execute(seconds);
-  else // one activity that shares as `threads` of one thread would
-    sg4::this_actor::thread_execute(world_.impl_->hosts[static_cast<std::size_t>(host_.value)],
-                                    seconds / threads, threads);
+  const double speed = world_.impl_->machines[static_cast<std::size_t>(host_.value)].speed;
+  for (double left = seconds; left > 0;) {
+    const double work = left > 1.5 * slice_s ? slice_s : left;
+    if (threads == 1)
+      sg4::this_actor::execute(work);
+    else // one activity that shares as `threads` of one thread would
+      sg4::this_actor::thread_execute(world_.impl_->hosts[static_cast<std::size_t>(host_.value)],
+                                      work / threads, threads);
+    usage_.cpu_s += work / speed;
+    left -= work;
+  }
   world_.want_cpus(host_, -threads);
   end();
-  usage_.cpu_s += seconds / world_.impl_->machines[static_cast<std::size_t>(host_.value)].speed;
 }
 
 void Process::sleep(double seconds, Activity activity) {

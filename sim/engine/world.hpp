@@ -86,7 +86,7 @@ public:
   /// Housekeeping goes on for ever by itself: while only such processes sleep, nothing will happen any more.
   void set_housekeeping() { housekeeping_ = true; }
 
-  /// Usage up to now; a running wait is included.
+  /// Usage up to now; a running wait is included, CPU seconds lag behind by ten at most.
   Usage usage() const;
 
 private:
