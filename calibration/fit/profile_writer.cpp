@@ -89,7 +89,10 @@ std::string wrapped(std::string_view line) {
   std::string out;
   while (line.size() > width) {
     const std::size_t last = std::min(line.rfind(" # "), width);
-    const std::size_t space = line.rfind(' ', last);
+    std::size_t space = line.rfind(' ', last);
+    if (const std::size_t comma = line.rfind(", ", last);
+        comma != std::string_view::npos and comma > width / 2)
+      space = comma + 1;
     if (space == std::string_view::npos or line.find_first_not_of(' ') > space)
       break;
     out += fmt::format("{}\n{}", line.substr(0, space), indent);
@@ -120,7 +123,7 @@ public:
       out += fmt::format("extends: {}\n", spec.extends);
     out += fmt::format("machine: {}\nserver_version: {}\n", spec.machine, spec.server_version);
     if (spec.cpu_speed)
-      out += fmt::format("cpu_speed: {}\n", fitted(result_.costs.front()));
+      out += wrapped(fmt::format("cpu_speed: {}", fitted(result_.costs.front())));
     return out + parameters() + envelope();
   }
 
