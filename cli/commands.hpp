@@ -28,6 +28,8 @@ void add_seed_option(CLI::App& command, std::uint64_t& seed);
 void add_jobs_option(CLI::App& command, int& jobs);
 
 void add_observe(CLI::App& app, Session& session);
+void add_import(CLI::App& app, Session& session);
+void add_calibrate(CLI::App& app, Session& session);
 void add_results(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 void add_sweep(CLI::App& app, Session& session);

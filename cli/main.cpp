@@ -24,6 +24,7 @@ constexpr const char* examples = R"(Examples:
   replisim sweep scenarios/published/streaming_insert.yaml --vary subscriptions.s.streaming=off,parallel
   replisim validate seed-streaming
   replisim observe /var/log/postgresql
+  replisim calibrate calibration/specs/seed1-host.yaml --out seed1-host.yaml
 
 Exit codes:
   0    done; warnings alone are 0
@@ -77,9 +78,11 @@ int run_program(int argc, char** argv) {
   app.require_subcommand(1);
   cli::add_run(app, session);
   cli::add_sweep(app, session);
+  cli::add_import(app, session);
   cli::add_results(app, session);
   cli::add_validate(app, session);
   cli::add_observe(app, session);
+  cli::add_calibrate(app, session);
   app.footer(examples); // last: subcommands would inherit it
   try {
     app.parse(argc, argv);

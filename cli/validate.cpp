@@ -1,4 +1,5 @@
 // replisim validate: predicted beside measured.
+#include "calibration/fit/cross_validation.hpp"
 #include "calibration/suites/report.hpp"
 #include "calibration/suites/reports.hpp"
 #include "cli/commands.hpp"
@@ -18,6 +19,7 @@ struct ValidateOptions {
   std::string suite;
   std::string format = "table";
   int jobs = 0;
+  bool cross_validate = false;
   std::vector<std::string> overrides;
 };
 
@@ -69,20 +71,47 @@ ExitCode validate_reports(const ValidateOptions& options, const Library& library
   return all_ok(results) ? ExitCode::Ok : ExitCode::No;
 }
 
+std::string print(const CrossValidation& result, const std::string& format) {
+  if (format == "json")
+    return cross_validation_json(result).dump(2) + "\n";
+  return format == "csv" ? cross_validation_csv(result) : cross_validation_table(result);
+}
+
+ExitCode validate_crosswise(const ValidateOptions& options, const Suite& suite, const Library& library,
+                            const Simulator& simulator) {
+  if (not options.overrides.empty())
+    throw UsageError("--cross-validate fits the suite as it is; leave --set out");
+  const CalibrationSpec spec = spec_for(suite, library);
+  const CostProfile start = load_profile(spec.name, library);
+  const Calibration calibration(spec, library, simulator);
+  const CrossValidation result = cross_validate(suite, calibration, start, calibration.options());
+  write_stdout(print(result, options.format));
+  return result.pass() ? ExitCode::Ok : ExitCode::No;
+}
+
 ExitCode validate(const ValidateOptions& options) {
+  if (options.suite.empty() and options.cross_validate)
+    throw UsageError("--cross-validate wants a suite; `replisim validate` lists them");
   if (options.suite.empty()) {
     write_stdout(suite_list(options.format));
     return ExitCode::Ok;
   }
   const InterruptScope scope;
   const Library library = find_library();
+  if (options.suite == reports_suite and options.cross_validate)
+    throw UsageError("suite 'reports' holds no figures that costs are fitted to; leave --cross-validate out");
   if (options.suite == reports_suite)
     return validate_reports(options, library);
   Suite suite = make_suite(options.suite, library);
   for (const std::string& text : options.overrides)
     parse_override(text); // a malformed one gets its sentence before anything is loaded
   const Simulator simulator = forked_simulator({.jobs = options.jobs, .progress = terminal_progress("runs")});
-  const SuiteReport report = run_suite(std::move(suite), library, options.overrides, simulator);
+  if (options.cross_validate)
+    return validate_crosswise(options, suite, library, simulator);
+  SuiteReport report = run_suite(std::move(suite), library, options.overrides, simulator);
+  if (report.suite.study != nullptr)
+    report.suite.study(report, library, options.overrides,
+                       {.jobs = options.jobs, .progress = terminal_progress("runs")});
   write_stdout(print(report, options.format));
   return report.pass.value_or(true) ? ExitCode::Ok : ExitCode::No;
 }
@@ -93,6 +122,8 @@ void add_validate(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("validate", "Compare predictions with measurements");
   const auto options = std::make_shared<ValidateOptions>();
   command->add_option("SUITE", options->suite, "Suite of measurements; without it, all suites are listed");
+  command->add_flag("--cross-validate", options->cross_validate,
+                    "Leave scenarios and settings out, fit the profile again, predict what was left out");
   command->add_option("--set", options->overrides, "path=value: change a field in every cell; repeatable")
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");

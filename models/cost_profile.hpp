@@ -19,7 +19,9 @@ struct CostParameters {
   double backend_update_row_s = 0;
   double backend_delete_row_s = 0;
   double backend_transaction_s = 0; ///< begin, commit and client handling of one transaction, flush excluded
+  double backend_statement_s = 0;   ///< one statement sent by a client: parse, plan, start, answer; no rows
   double backend_index_entry_s = 0; ///< each secondary index entry of an insert or update
+  double foreign_key_check_s = 0;   ///< looking up and locking the referenced row; on any server
 
   // Walsender: reading WAL and decoding.
   double wal_read_byte_s = 0;   ///< read and CRC, per WAL byte (all records, all databases)
@@ -30,11 +32,24 @@ struct CostParameters {
   double restore_change_s = 0;  ///< read one change back (two read()s)
 
   // Walsender: output plugin and socket.
-  double send_change_s = 0;      ///< relation lookup, publication filter, message frame, send()
-  double send_column_s = 0;      ///< one column's output function and copy
-  double send_byte_s = 0;        ///< per byte of the message
-  double send_transaction_s = 0; ///< replaying one committed transaction: snapshot, begin and commit
-  double stream_chunk_s = 0;     ///< opening and closing one streamed chunk, both ends of it in the walsender
+  double send_change_s = 0;        ///< relation lookup, publication filter, message frame, send()
+  double send_column_s = 0;        ///< one column's output function and copy
+  double send_byte_s = 0;          ///< per byte of the message
+  double send_transaction_s = 0;   ///< replaying one committed transaction: snapshot, begin and commit
+  double send_column_binary_s = 0; ///< one column's send function and copy, with binary = true
+  double spill_file_s = 0;         ///< creating, writing once, reading once and removing one spill file
+  double search_transaction_s = 0; ///< looking at one (sub)transaction in search of the largest (before 17)
+  double sender_wakeup_s = 0;      ///< one sleep and wake-up of an idle walsender: latch, keepalive, reply
+  double status_request_s = 0;     ///< answering one request for the publisher's status (retain_dead_tuples)
+  double stream_chunk_s = 0; ///< opening and closing one streamed chunk, both ends of it in the walsender
+
+  // Decoding: what catalog changes cost besides.
+  double decoding_start_s = 0;             ///< one call of the SQL decoding interface, its changes excluded
+  double invalidation_message_s = 0;       ///< executing one invalidation message once
+  double invalidation_change_s = 0;        ///< queueing one set of messages in one transaction
+  double invalidation_rebuild_entry_s = 0; ///< one entry of the relation-sync cache, built again
+  double invalidation_rebuild_relation_s = 0; ///< one relcache entry, built again
+  double invalidation_map_entry_s = 0;        ///< looking at one cached relation, per relcache message
 
   // Subscriber: leader apply worker.
   double receive_change_s = 0; ///< recv(), libpq frame, dispatch
@@ -42,15 +57,24 @@ struct CostParameters {
   double forward_change_s = 0;    ///< copy one message into a parallel apply worker's ring
   double file_write_change_s = 0; ///< append one message to the streamed-changes file
   double file_read_change_s = 0;  ///< read it back at commit
+  double receiver_wakeup_s = 0;   ///< one sleep and wake-up of an idle leader: socket, keepalive, status
   double chunk_dispatch_s = 0;    ///< stream start/stop bookkeeping per chunk (locks, file open/close)
 
   // Applying a row (leader or parallel apply worker), one primary-key index included.
   double ring_read_change_s = 0; ///< parallel worker: take one message from the ring
   double apply_insert_row_s = 0;
-  double apply_update_row_s = 0;
   double apply_delete_row_s = 0;
-  double apply_index_entry_s = 0; ///< each secondary index entry
-  double apply_transaction_s = 0; ///< begin and local commit of one transaction
+  double apply_row_overhead_s = 0; ///< part of both: executor state, snapshot, relation map, filling the slot
+  double apply_update_extra_s = 0; ///< an update beyond deleting one version and inserting another
+  double apply_scan_row_s = 0;     ///< one row passed by in a scan for REPLICA IDENTITY FULL
+  double apply_index_entry_s = 0;  ///< each secondary index entry
+  double apply_transaction_s = 0;  ///< begin and local commit of one transaction
+
+  // The subscriber's launcher.
+  double slot_update_s = 0; ///< advancing and saving slot pg_conflict_detection, the flush excluded
+
+  // The client program.
+  double client_statement_s = 0; ///< one statement: compose, send, wait for and read the answer
 
   // Process and file-system latencies that do not scale with CPU speed.
   double wakeup_latency_s = 0; ///< from a latch or socket event until the sleeper runs

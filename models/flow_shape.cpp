@@ -1,8 +1,8 @@
 #include "models/flow_shape.hpp"
 
-#include "models/apply_cost.hpp"
 #include "models/backend_cost.hpp"
 #include "models/protocol.hpp"
+#include "models/row_shape.hpp"
 #include "models/wal_volume.hpp"
 
 #include <algorithm>
@@ -26,6 +26,10 @@ double mean_body_bytes(const Table& table, const StatementStep& step) {
 }
 } // namespace
 
+double columns_sent_seconds(const CostParameters& costs, const Table& table, Operation operation) {
+  return columns_sent(table, operation) * (table.binary ? costs.send_column_binary_s : costs.send_column_s);
+}
+
 FlowShape flow_shape(const FlowLoad& flow, const std::map<std::string, Table>& tables,
                      const CostParameters& costs) {
   FlowShape shape;
@@ -35,13 +39,13 @@ FlowShape flow_shape(const FlowLoad& flow, const std::map<std::string, Table>& t
   for (const auto& step : flow.transaction) {
     const Table& table = tables.at(step.table);
     const Rows sample = sample_of(table, step.operation);
-    const WalVolume volume = statement_wal(table, step.operation, sample, false);
+    const WalVolume volume = statement_wal(table, step, sample, false);
     const double rows = static_cast<double>(step.rows);
     shape.rows += rows;
     shape.wal_bytes += rows * static_cast<double>(volume.bytes) / static_cast<double>(sample);
     shape.wal_records += rows * static_cast<double>(volume.records) / static_cast<double>(sample);
-    shape.queued_bytes += rows * static_cast<double>(change_bytes(table, step.operation));
-    shape.backend_s += rows * backend_row_seconds(costs, table, step.operation);
+    shape.queued_bytes += rows * static_cast<double>(row_shape(table, step).bytes());
+    shape.backend_s += rows * backend_row_seconds(costs, table, step);
   }
   return shape;
 }
@@ -55,17 +59,18 @@ DeliveredShape delivered_shape(const FlowLoad& flow, const std::map<std::string,
     const Table& table = tables.at(step.table);
     const Publishing rules = publishing(step.table);
     const double rows = static_cast<double>(step.rows);
-    const double sent = rules.published ? rows * rules.passes : 0;
+    const bool asked = rules.sends(step.operation);
+    const double sent = asked ? rows * rules.passes : 0;
     const double body = mean_body_bytes(table, step);
     shape.rows += sent;
     shape.filtered += rows - sent;
+    shape.filter_s += rows * (rules.published ? rules.filter_cost_s : 0);
     shape.bytes += sent * (body + static_cast<double>(protocol::frame_bytes));
-    shape.send_s += rows * (rules.published ? rules.filter_cost_s : 0) +
-                    sent * (costs.send_change_s + columns_sent(table, step.operation) * costs.send_column_s +
+    shape.send_s += rows * (asked ? rules.filter_cost_s : 0) +
+                    sent * (costs.send_change_s + columns_sent_seconds(costs, table, step.operation) +
                             body * costs.send_byte_s);
     shape.receive_s += sent * (costs.receive_change_s + body * costs.receive_byte_s);
-    const ChangeRun row{{}, &table, &step, {1, 1}, 0};
-    shape.apply_s += sent * apply_seconds(costs, {row});
+    shape.sent.push_back(sent);
   }
   if (shape.rows == 0 and skips_empty)
     return shape;
@@ -73,8 +78,20 @@ DeliveredShape delivered_shape(const FlowLoad& flow, const std::map<std::string,
   shape.bytes += static_cast<double>(2 * protocol::frame_bytes + protocol::begin_body_bytes +
                                      protocol::commit_body_bytes);
   shape.receive_s += 2 * costs.receive_change_s;
-  shape.apply_s += shape.rows > 0 ? costs.apply_transaction_s : 0;
   return shape;
+}
+
+ApplyTime apply_time(const FlowLoad& flow, const std::map<std::string, Table>& tables,
+                     const DeliveredShape& shape, const ApplyCost& cost) {
+  ApplyTime time;
+  if (shape.rows == 0)
+    return time;
+  time.cpu_s = cost.costs().apply_transaction_s;
+  for (std::size_t i = 0; i < flow.transaction.size(); ++i) {
+    const StatementStep& step = flow.transaction[i];
+    time += shape.sent[i] * cost.row(tables.at(step.table), step.operation, RowOrder::Random);
+  }
+  return time;
 }
 
 double page_image_bytes(const Table& table, double before, double more) {

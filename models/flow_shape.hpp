@@ -1,11 +1,13 @@
 // One small transaction of a flow, in sizes and costs: computed once, multiplied by how many there are.
 #pragma once
 
+#include "models/apply_cost.hpp"
 #include "models/cost_profile.hpp"
 #include "models/workload.hpp"
 
 #include <functional>
 #include <map>
+#include <vector>
 
 namespace replisim {
 
@@ -14,8 +16,17 @@ struct Publishing {
   bool published = false;
   double passes = 1;        ///< share of rows that the row filter lets through
   double filter_cost_s = 0; ///< per row, passed or not
+  bool inserts = true, updates = true, deletes = true; ///< option `publish`
+  bool sends(Operation operation) const {
+    return published and (operation == Operation::Insert   ? inserts
+                          : operation == Operation::Update ? updates
+                                                           : deletes);
+  }
 };
 using PublishingOf = std::function<Publishing(const std::string& table)>;
+
+/// CPU seconds of the walsender for the columns of one row.
+double columns_sent_seconds(const CostParameters& costs, const Table& table, Operation operation);
 
 /// Sizes of one transaction of a flow. Row images are those of a table's mean row.
 struct FlowShape {
@@ -30,14 +41,19 @@ FlowShape flow_shape(const FlowLoad& flow, const std::map<std::string, Table>& t
 
 /// The same transaction on the way to one subscriber.
 struct DeliveredShape {
-  double rows = 0;      ///< sent
-  double filtered = 0;  ///< decoded and not sent
-  double bytes = 0;     ///< on the wire, Begin and Commit included; 0 when nothing is sent
-  double messages = 0;  ///< Begin and Commit included
-  double send_s = 0;    ///< walsender: replay, filters and output
-  double receive_s = 0; ///< leader: receiving
-  double apply_s = 0;   ///< leader: applying, commit included
+  double rows = 0;          ///< sent
+  double filtered = 0;      ///< decoded and not sent
+  double bytes = 0;         ///< on the wire, Begin and Commit included; 0 when nothing is sent
+  double messages = 0;      ///< Begin and Commit included
+  double send_s = 0;        ///< walsender: replay, filters and output
+  double filter_s = 0;      ///< part of send_s: row filters
+  double receive_s = 0;     ///< leader: receiving
+  std::vector<double> sent; ///< rows of each statement of the transaction
 };
+/// Applying such a transaction, its commit included; nothing when nothing was sent.
+ApplyTime apply_time(const FlowLoad& flow, const std::map<std::string, Table>& tables,
+                     const DeliveredShape& shape, const ApplyCost& cost);
+
 /// `skips_empty`: the server sends nothing for a transaction without published rows (PG15).
 DeliveredShape delivered_shape(const FlowLoad& flow, const std::map<std::string, Table>& tables,
                                const CostParameters& costs, const PublishingOf& publishing, bool skips_empty);

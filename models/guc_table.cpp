@@ -232,7 +232,7 @@ Group memory_and_io() {
 
 Group processes_and_locks() {
   return {
-      count("max_connections", "100", 1, max_backends, "Most client connections."),
+      modelled(count("max_connections", "100", 1, max_backends, "Most client connections.")),
       count("superuser_reserved_connections", "3", 0, max_backends, "Connections kept for superusers."),
       count("port", "5432", 1, 65535, "TCP port of the server."),
       text("listen_addresses", "localhost", "Addresses the server listens on."),

@@ -14,8 +14,9 @@ struct Disk {
   double fsync_latency_s = 0; ///< one flush of an almost empty write queue
   double write_bandwidth_bytes_per_s = 0;
   double read_bandwidth_bytes_per_s = 0;
-  Bytes capacity_bytes = 0; ///< of the file system on it; 0: never fills
-  Bytes used_bytes = 0;     ///< by what the run does not write
+  Bytes capacity_bytes = 0;  ///< of the file system on it; 0: never fills
+  Bytes used_bytes = 0;      ///< by what the run does not write
+  double read_latency_s = 0; ///< one page picked at random, nothing else under way
 };
 
 /// A machine. `speed` scales every CPU cost of a profile: 1 means "as fast as the core on which the

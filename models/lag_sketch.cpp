@@ -12,9 +12,14 @@ const double log_gamma = std::log((1 + accuracy) / (1 - accuracy));
 constexpr std::int64_t spread_parts = 16; ///< a spread of delays is split into at most this many
 } // namespace
 
+std::size_t LagSketch::bucket_of(double seconds) {
+  return seconds <= smallest_s
+             ? 0
+             : static_cast<std::size_t>(std::ceil(std::log(seconds / smallest_s) / log_gamma));
+}
+
 void LagSketch::add(double seconds, double weight) {
-  const double above = std::max(seconds, smallest_s) / smallest_s;
-  const auto bucket = static_cast<std::size_t>(std::ceil(std::log(above) / log_gamma));
+  const std::size_t bucket = bucket_of(seconds);
   if (bucket >= weights_.size())
     weights_.resize(bucket + 1, 0.0);
   weights_[bucket] += weight;
@@ -26,12 +31,26 @@ void LagSketch::add(double seconds, double weight) {
 void LagSketch::add_spread(double first_s, double last_s, std::int64_t count) {
   if (count <= 0)
     return;
+  if (bucket_of(first_s) == bucket_of(last_s)) {
+    add((first_s + last_s) / 2, static_cast<double>(count));
+    maximum_ = std::max({maximum_, first_s, last_s});
+    return;
+  }
   const std::int64_t parts = std::min(count, spread_parts);
   for (std::int64_t i = 0; i < parts; ++i) {
     const double at = (static_cast<double>(i) + 0.5) / static_cast<double>(parts);
     add(first_s + at * (last_s - first_s), static_cast<double>(count) / static_cast<double>(parts));
   }
   maximum_ = std::max({maximum_, first_s, last_s});
+}
+
+void LagSketch::merge(const LagSketch& other) {
+  weights_.resize(std::max(weights_.size(), other.weights_.size()), 0.0);
+  for (std::size_t i = 0; i < other.weights_.size(); ++i)
+    weights_[i] += other.weights_[i];
+  count_ += other.count_;
+  sum_ += other.sum_;
+  maximum_ = std::max(maximum_, other.maximum_);
 }
 
 double LagSketch::quantile(double q) const {

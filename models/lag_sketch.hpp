@@ -13,6 +13,9 @@ public:
   void add_spread(double first_s, double last_s, std::int64_t count);
   void add(double seconds, double weight);
 
+  /// Adds all that `other` holds.
+  void merge(const LagSketch& other);
+
   double count() const { return count_; }
   double mean() const { return count_ > 0 ? sum_ / count_ : 0; }
   double maximum() const { return maximum_; }
@@ -20,6 +23,7 @@ public:
   double quantile(double q) const;
 
 private:
+  static std::size_t bucket_of(double seconds);
   std::vector<double> weights_;
   double count_ = 0;
   double sum_ = 0;

@@ -1,6 +1,7 @@
 #include "models/reorder_buffer.hpp"
 
 #include "models/base/check.hpp"
+#include "models/wal_retention.hpp"
 
 #include <algorithm>
 
@@ -44,6 +45,8 @@ void push_eviction(std::vector<Eviction>& evictions, Eviction eviction) {
     last.passes += eviction.passes;
     last.changes += eviction.changes;
     last.restored += eviction.restored;
+    last.catalog_changes += eviction.catalog_changes;
+    last.catalog_bytes += eviction.catalog_bytes;
     for (const auto& run : eviction.content)
       push_run(last.content, run);
   } else {
@@ -69,27 +72,115 @@ ReorderBuffer::Transaction& ReorderBuffer::entry(Xid xid, Xid top) {
 }
 
 void ReorderBuffer::charge(Transaction& txn, Bytes delta) {
-  auto& top = transactions_.at(txn.top);
-  if (txn.memory_bytes > 0)
-    single_.erase(size_key(txn.memory_bytes, txn.xid));
-  if (top.tree_bytes > 0)
-    trees_.erase(size_key(top.tree_bytes, top.xid));
+  auto& top = txn.xid == txn.top ? txn : transactions_.at(txn.top);
   txn.memory_bytes += delta;
   top.tree_bytes += delta;
   memory_bytes_ += delta;
   REPLISIM_REQUIRE(txn.memory_bytes >= 0 and top.tree_bytes >= 0 and memory_bytes_ >= 0,
                    "memory of transaction {} fell to {} bytes", txn.xid.value, txn.memory_bytes);
-  if (txn.memory_bytes > 0)
-    single_.insert(size_key(txn.memory_bytes, txn.xid));
-  if (top.tree_bytes > 0)
-    trees_.insert(size_key(top.tree_bytes, top.xid));
+  const auto note = [this](Sizes& sizes, SizeKey key) {
+    const std::size_t many = 1024 + 4 * transactions_.size();
+    if (sizes.size() > many) {
+      std::erase_if(sizes,
+                    [&](SizeKey old) { return &sizes == &trees_ ? not is_tree(old) : not is_single(old); });
+      std::make_heap(sizes.begin(), sizes.end());
+    }
+    if (key.first <= 0)
+      return;
+    sizes.push_back(key);
+    std::push_heap(sizes.begin(), sizes.end());
+  };
+  note(single_, size_key(txn.memory_bytes, txn.xid));
+  if (streaming_)
+    note(trees_, size_key(top.tree_bytes, top.xid));
+}
+
+/// What a (sub)transaction holds in memory goes, whereto the caller knows.
+void ReorderBuffer::release(Transaction& txn) {
+  charge(txn, -txn.memory_bytes);
+  catalog_memory_bytes_ -= txn.catalog_bytes;
+  txn.catalog_bytes = 0;
+  txn.catalog_in_memory = 0;
+  txn.in_memory = 0;
+}
+
+bool ReorderBuffer::is_single(SizeKey key) const {
+  const auto it = transactions_.find(xid_of(key));
+  return it != transactions_.end() and it->second.memory_bytes == key.first;
+}
+
+/// A transaction can be streamed when it has a row to send.
+bool ReorderBuffer::is_tree(SizeKey key) const {
+  const auto it = transactions_.find(xid_of(key));
+  return it != transactions_.end() and it->second.tree_bytes == key.first and it->second.tree_rows > 0 and
+         not it->second.incomplete;
+}
+
+/// The key of who holds most, by one transaction or with its subtransactions; (0, 0) when nobody can be
+/// evicted so.
+ReorderBuffer::SizeKey ReorderBuffer::largest(bool trees) {
+  Sizes& sizes = trees ? trees_ : single_;
+  while (not sizes.empty() and not(trees ? is_tree(sizes.front()) : is_single(sizes.front()))) {
+    std::pop_heap(sizes.begin(), sizes.end());
+    sizes.pop_back();
+  }
+  return sizes.empty() ? SizeKey{0, 0} : sizes.front();
 }
 
 void ReorderBuffer::append(Transaction& txn, const ChangeRun& run) {
-  push_run(transactions_.at(txn.top).runs, run);
-  txn.in_memory += run.rows.count;
-  txn.queued_bytes += run.rows.count * run.change_bytes;
-  charge(txn, run.rows.count * run.change_bytes);
+  auto& top = transactions_.at(txn.top);
+  push_run(top.runs, run);
+  top.has_changes = true;
+  top.tree_rows += run.rows.count;
+  txn.rows += run.rows.count;
+  txn.in_memory += run.rows.count * run.changes_per_row();
+  txn.queued_bytes += run.rows.count * run.row_bytes();
+  charge(txn, run.rows.count * run.row_bytes());
+}
+
+/// A change of a row that is not whole yet.
+void ReorderBuffer::append_part(Transaction& txn, Bytes bytes) {
+  transactions_.at(txn.top).has_changes = true;
+  ++txn.in_memory;
+  txn.queued_bytes += bytes;
+  charge(txn, bytes);
+}
+
+/// ReorderBufferProcessPartialChange: what was spilled because it could not be streamed is streamed as soon
+/// as it can.
+bool ReorderBuffer::streams_at_once(const Transaction& txn) const {
+  return streams() and txn.serialized and not transactions_.at(txn.top).incomplete;
+}
+
+/// Rows of several changes: whole ones while they fit, the row that fills the memory change by change.
+void ReorderBuffer::add_row_by_row(Transaction& txn, ChangeRun& rest, Added& out,
+                                   const AbortLookup& aborted) {
+  auto& top = transactions_.at(txn.top);
+  const Bytes row_bytes = rest.row_bytes();
+  const Rows fitting = streams_at_once(txn) ? 0 : (limit_bytes_ - memory_bytes_ - 1) / row_bytes;
+  if (fitting > 0)
+    append(txn, take(rest, std::min(fitting, rest.rows.count)));
+  if (rest.rows.count == 0)
+    return;
+  top.incomplete = rest.shape->incomplete;
+  for (const Bytes part : rest.shape->before) {
+    append_part(txn, part);
+    make_room(out, aborted);
+  }
+  top.incomplete = false;
+  ChangeRun last = take(rest, 1);
+  if (txn.known_aborted or top.known_aborted) { // found out meanwhile
+    ++out.ignored;
+    return;
+  }
+  append_part(txn, last.shape->last);
+  push_run(top.runs, last);
+  ++top.tree_rows;
+  ++txn.rows;
+  charge(txn, 0); // it can be streamed now
+  if (streams_at_once(txn))
+    push_eviction(out.evictions, stream(top));
+  make_room(out, aborted);
 }
 
 Added ReorderBuffer::add(Xid top, const ChangeRun& run, const AbortLookup& aborted) {
@@ -101,6 +192,15 @@ Added ReorderBuffer::add(Xid top, const ChangeRun& run, const AbortLookup& abort
     if (txn.known_aborted or transactions_.at(top).known_aborted) {
       out.ignored += rest.rows.count;
       break;
+    }
+    if (rest.shape != nullptr) {
+      add_row_by_row(txn, rest, out, aborted);
+      continue;
+    }
+    if (streams_at_once(txn)) {
+      append(txn, take(rest, 1));
+      push_eviction(out.evictions, stream(transactions_.at(top)));
+      continue;
     }
     const Rows until_full = std::max<Rows>(1, ceil_div(limit_bytes_ - memory_bytes_, rest.change_bytes));
     append(txn, take(rest, std::min(until_full, rest.rows.count)));
@@ -116,15 +216,21 @@ Added ReorderBuffer::add(Xid top, const ChangeRun& run, const AbortLookup& abort
 
 void ReorderBuffer::make_room(Added& out, const AbortLookup& aborted) {
   while (memory_bytes_ >= limit_bytes_) {
-    auto& victim = transactions_.at(xid_of(streams() ? *trees_.rbegin() : *single_.rbegin()));
+    const SizeKey tree = streams() ? largest(true) : SizeKey{0, 0};
+    const bool streamed = tree.first > 0;
+    const SizeKey key = streamed ? tree : largest(false);
+    if (not streamed and not traits_.eviction_uses_heap)
+      effort_.searched += std::ssize(transactions_);
+    REPLISIM_REQUIRE(key.first > 0, "{} bytes are queued, and nobody holds them", memory_bytes_);
+    auto& victim = transactions_.at(xid_of(key));
     if (traits_.drops_aborted_at_eviction and aborted(victim.xid)) {
       victim.known_aborted = true;
       push_eviction(out.evictions, {Eviction::Kind::DropAborted, victim.xid, 1, drop(victim), 0, {}});
-    } else if (streams()) {
+    } else if (streamed) {
       push_eviction(out.evictions, stream(victim));
     } else {
       Eviction eviction{Eviction::Kind::Spill, victim.xid, 0, 0, 0, {}};
-      eviction.changes = serialize(victim, eviction.passes);
+      serialize(victim, eviction);
       push_eviction(out.evictions, std::move(eviction));
     }
   }
@@ -143,8 +249,7 @@ void ReorderBuffer::repeat_last(Added& out, Transaction& txn, ChangeRun& rest) {
   if (not empties_writer)
     return;
   const Rows round = ceil_div(limit_bytes_ - memory_bytes_, rest.change_bytes);
-  const BySize& sizes = streams() ? trees_ : single_;
-  const bool stays_largest = sizes.empty() or round * rest.change_bytes > sizes.rbegin()->first;
+  const bool stays_largest = round * rest.change_bytes > largest(last.kind == Eviction::Kind::Stream).first;
   const Rows rounds = rest.rows.count / round;
   if (not stays_largest or rounds == 0)
     return;
@@ -152,6 +257,8 @@ void ReorderBuffer::repeat_last(Added& out, Transaction& txn, ChangeRun& rest) {
   const Bytes bytes = skipped.rows.count * skipped.change_bytes;
   last.passes += rounds;
   last.changes += skipped.rows.count;
+  if (last.kind == Eviction::Kind::Spill and not traits_.eviction_uses_heap)
+    effort_.searched += rounds * std::ssize(transactions_);
   if (last.kind == Eviction::Kind::Stream) {
     push_run(last.content, skipped);
     counters_.stream_count += rounds;
@@ -159,38 +266,55 @@ void ReorderBuffer::repeat_last(Added& out, Transaction& txn, ChangeRun& rest) {
     counters_.total_bytes += bytes;
   } else {
     push_run(transactions_.at(txn.top).runs, skipped);
+    transactions_.at(txn.top).tree_rows += skipped.rows.count;
+    txn.rows += skipped.rows.count;
     txn.queued_bytes += bytes;
     account_spill(txn, skipped.rows.count, bytes, rounds);
   }
 }
 
-void ReorderBuffer::account_spill(Transaction& txn, Rows changes, Bytes bytes, std::int64_t passes) {
+void ReorderBuffer::account_spill(Transaction& txn, Rows changes, Bytes bytes, std::int64_t passes,
+                                  std::int64_t catalog_changes) {
   counters_.spill_count += passes;
   counters_.spill_bytes += bytes;
-  if (not txn.serialized)
+  if (not txn.spilled_before)
     ++counters_.spill_txns;
-  txn.serialized = true;
+  txn.serialized = txn.spilled_before = true;
+  // Several passes are spread over the segments of the entry, each of which gets a file.
+  const std::int64_t files =
+      passes > 1 ? segment_ - std::max(first_segment_ - 1, txn.file_segment) : (txn.file_segment < segment_);
+  txn.file_segment = segment_;
+  effort_.files += files;
+  spill_files_ += files;
   txn.spilled += changes;
-  const Bytes file_bytes = bytes + changes * disk_header_bytes;
+  txn.catalog_spilled += catalog_changes;
+  const Bytes file_bytes = bytes + (changes + catalog_changes) * disk_header_bytes;
   txn.file_bytes += file_bytes;
   spill_file_bytes_ += file_bytes;
   peak_spill_file_bytes_ = std::max(peak_spill_file_bytes_, spill_file_bytes_);
 }
 
-Rows ReorderBuffer::serialize(Transaction& txn, std::int64_t& passes) {
-  Rows changes = 0;
-  for (const Xid child : txn.children)
-    changes += serialize(transactions_.at(child), passes);
-  if (txn.in_memory == 0)
-    return changes;
-  changes += txn.in_memory;
-  ++passes;
-  const Rows own = txn.in_memory;
+/// Writes what one (sub)transaction holds in memory to its file, and adds it to `out`.
+void ReorderBuffer::write_out(Transaction& txn, Eviction& out) {
+  if (txn.in_memory == 0 and txn.catalog_in_memory == 0)
+    return;
+  ++out.passes;
+  out.changes += txn.in_memory;
+  out.catalog_changes += txn.catalog_in_memory;
+  out.catalog_bytes += txn.catalog_bytes;
+  catalog_spilled_bytes_ += txn.catalog_bytes;
+  txn.catalog_file_bytes += txn.catalog_bytes;
+  const Rows rows = txn.in_memory;
+  const std::int64_t catalog_changes = txn.catalog_in_memory;
   const Bytes bytes = txn.memory_bytes;
-  txn.in_memory = 0;
-  charge(txn, -bytes);
-  account_spill(txn, own, bytes, 1);
-  return changes;
+  release(txn);
+  account_spill(txn, rows, bytes, 1, catalog_changes);
+}
+
+void ReorderBuffer::serialize(Transaction& txn, Eviction& out) {
+  for (const Xid child : txn.children)
+    serialize(transactions_.at(child), out);
+  write_out(txn, out);
 }
 
 Eviction ReorderBuffer::stream(Transaction& top) {
@@ -199,15 +323,21 @@ Eviction ReorderBuffer::stream(Transaction& top) {
   auto empty = [&](Transaction& txn) {
     eviction.changes += txn.in_memory + txn.spilled;
     eviction.restored += txn.spilled;
+    eviction.catalog_changes += txn.catalog_spilled;
+    eviction.catalog_bytes += txn.catalog_file_bytes;
     bytes += txn.queued_bytes;
     spill_file_bytes_ -= txn.file_bytes;
-    txn.in_memory = txn.spilled = 0;
-    txn.queued_bytes = txn.file_bytes = 0;
-    charge(txn, -txn.memory_bytes);
+    txn.spilled = txn.catalog_spilled = 0;
+    txn.queued_bytes = txn.file_bytes = txn.catalog_file_bytes = 0;
+    txn.rows = 0;
+    txn.serialized = false;
+    txn.file_segment = -1;
+    release(txn);
   };
   empty(top);
   for (const Xid child : top.children)
     empty(transactions_.at(child));
+  top.tree_rows = 0;
   eviction.content = std::move(top.runs);
   top.runs.clear();
   ++counters_.stream_count;
@@ -223,12 +353,15 @@ Eviction ReorderBuffer::stream(Transaction& top) {
 
 Rows ReorderBuffer::drop(Transaction& txn) {
   Rows dropped = txn.in_memory;
-  auto& runs = transactions_.at(txn.top).runs;
-  std::erase_if(runs, [&](const ChangeRun& run) { return run.xid == txn.xid; });
-  charge(txn, -txn.memory_bytes);
+  auto& top = transactions_.at(txn.top);
+  std::erase_if(top.runs, [&](const ChangeRun& run) { return run.xid == txn.xid; });
+  top.tree_rows -= txn.rows;
+  top.incomplete = false;
+  txn.rows = 0;
+  release(txn);
   spill_file_bytes_ -= txn.file_bytes;
-  txn.in_memory = txn.spilled = 0;
-  txn.queued_bytes = txn.file_bytes = 0;
+  txn.spilled = txn.catalog_spilled = 0;
+  txn.queued_bytes = txn.file_bytes = txn.catalog_file_bytes = 0;
   for (const Xid child : txn.children)
     dropped += drop(transactions_.at(child));
   return dropped;
@@ -263,9 +396,12 @@ Replay ReorderBuffer::commit(Xid top_xid) {
   replay.streamed = top.streamed;
   if (top.streamed) {
     // An empty last chunk carries no bytes, and the statistics are sent only when bytes moved.
-    if (not top.runs.empty()) {
+    if (not top.runs.empty() or top.queued_bytes > 0) {
       Eviction last = stream(top);
       replay.changes = last.changes;
+      replay.restored = last.restored;
+      replay.catalog_restored = last.catalog_changes;
+      replay.catalog_restored_bytes = last.catalog_bytes;
       replay.content = std::move(last.content);
     }
     return replay;
@@ -274,16 +410,17 @@ Replay ReorderBuffer::commit(Xid top_xid) {
   members.push_back(top_xid);
   for (const Xid member : members) {
     auto& txn = transactions_.at(member);
-    if (txn.serialized and txn.in_memory > 0) {
-      const Rows changes = txn.in_memory;
-      const Bytes bytes = txn.memory_bytes;
-      txn.in_memory = 0;
-      charge(txn, -bytes);
-      account_spill(txn, changes, bytes, 1);
-      ++replay.spill_passes;
-      replay.spilled_now += changes;
+    if (txn.serialized) {
+      Eviction last;
+      write_out(txn, last);
+      replay.spill_passes += last.passes;
+      replay.spilled_now += last.changes;
+      replay.catalog_spilled_now += last.catalog_changes;
+      replay.catalog_spilled_bytes += last.catalog_bytes;
     }
     replay.restored += txn.spilled;
+    replay.catalog_restored += txn.catalog_spilled;
+    replay.catalog_restored_bytes += txn.catalog_file_bytes;
     replay.spilled_members += txn.spilled > 0 ? 1 : 0;
     replay.changes += txn.spilled + txn.in_memory;
     counters_.total_bytes += txn.queued_bytes;
@@ -302,7 +439,7 @@ void ReorderBuffer::forget(Xid top_xid) {
   members.push_back(top_xid);
   for (const Xid member : members) {
     auto& txn = transactions_.at(member);
-    charge(txn, -txn.memory_bytes);
+    release(txn);
     spill_file_bytes_ -= txn.file_bytes;
     txn.file_bytes = 0;
   }
@@ -315,7 +452,19 @@ void ReorderBuffer::clear() {
   single_.clear();
   trees_.clear();
   memory_bytes_ = 0;
+  catalog_memory_bytes_ = 0;
   spill_file_bytes_ = 0;
+}
+
+ReorderBuffer::Effort ReorderBuffer::take_effort() {
+  const Effort effort = effort_;
+  effort_ = {};
+  return effort;
+}
+
+void ReorderBuffer::at(Lsn start, Lsn end) {
+  first_segment_ = static_cast<std::int64_t>(start.value) / wal_segment_bytes;
+  segment_ = static_cast<std::int64_t>(end.value) / wal_segment_bytes;
 }
 
 bool ReorderBuffer::streamed(Xid top) const {

@@ -11,6 +11,17 @@ void Slot::confirm(Lsn lsn) {
     saved_ = restart_;
     candidate_.reset();
   }
+  if (xmin_candidate_ and xmin_candidate_->valid_from <= confirmed_) {
+    catalog_xmin_ = std::max(catalog_xmin_, xmin_candidate_->xid);
+    xmin_candidate_.reset();
+  }
+}
+
+void Slot::propose_xmin(std::uint64_t xid, Lsn record) {
+  if (xid <= catalog_xmin_ or xmin_candidate_)
+    return;
+  xmin_candidate_ = XminCandidate{xid, record};
+  confirm(confirmed_);
 }
 
 void Slot::propose_restart(Lsn restart, Lsn record) {

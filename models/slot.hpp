@@ -33,6 +33,12 @@ public:
   /// confirmed. One that is confirmed already takes effect at once.
   void propose_restart(Lsn restart, Lsn record);
 
+  /// The same for the oldest transaction whose catalog rows decoding still needs: `xid` was the oldest one in
+  /// progress at that record (LogicalIncreaseXminForSlot).
+  void propose_xmin(std::uint64_t xid, Lsn record);
+  /// catalog_xmin, counted in transaction ids from the start of the run.
+  std::uint64_t catalog_xmin() const { return catalog_xmin_; }
+
   /// A checkpoint saves the slot.
   void save() { saved_ = restart_; }
 
@@ -54,6 +60,12 @@ private:
   std::string name_;
   Lsn confirmed_, restart_, saved_;
   std::optional<Candidate> candidate_;
+  struct XminCandidate {
+    std::uint64_t xid = 0;
+    Lsn valid_from;
+  };
+  std::optional<XminCandidate> xmin_candidate_;
+  std::uint64_t catalog_xmin_ = 0;
   bool active_ = false;
   double inactive_since_s_ = 0;
   bool lost_ = false;

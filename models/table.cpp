@@ -14,6 +14,8 @@ constexpr Bytes page_bytes = 8192;
 constexpr Bytes page_header_bytes = 24;
 constexpr Bytes item_pointer_bytes = 4;
 constexpr Bytes max_short_varlena_bytes = 126; // longer values get a 4-byte header
+constexpr Bytes toast_target_bytes = 2032;     // TOAST_TUPLE_THRESHOLD and TOAST_TUPLE_TARGET
+constexpr Bytes toast_pointer_bytes = 18;      // varattrib_1b_e with a varatt_external
 
 constexpr Bytes align(Bytes offset, Bytes alignment) {
   return (offset + alignment - 1) / alignment * alignment;
@@ -64,6 +66,17 @@ Bytes end_of_value(const Column& column, Bytes offset) {
   return align(offset, layout.alignment) + 4 + column.width_bytes;
 }
 
+// Length of a tuple, header included, whose `out_of_line` columns are pointers.
+Bytes length_with(const Table& table, const std::vector<int>& out_of_line) {
+  Bytes data = 0;
+  for (int i = 0; i < std::ssize(table.columns); ++i) {
+    const bool pointer = std::find(out_of_line.begin(), out_of_line.end(), i) != out_of_line.end();
+    data =
+        pointer ? data + toast_pointer_bytes : end_of_value(table.columns[static_cast<std::size_t>(i)], data);
+  }
+  return max_align(tuple_header_bytes) + data;
+}
+
 // Sum of the decimal digits' count over 1..n: every power of ten adds a digit to all numbers from it on.
 std::int64_t digits_up_to(std::int64_t n) {
   std::int64_t sum = 0;
@@ -85,18 +98,33 @@ constexpr Bytes column_header_bytes = 5;
 constexpr Bytes message_header_bytes = 8;   // type, relation oid, tuple kind, column count
 constexpr Bytes old_tuple_header_bytes = 3; // tuple kind, column count
 
-Bytes column_body_bytes(const Column& column, RowRange rows) {
-  return column_header_bytes * rows.count + column_text_bytes(column, rows);
+Bytes column_body_bytes(const Column& column, RowRange rows, bool binary) {
+  return column_header_bytes * rows.count +
+         (binary ? binary_bytes(column) * rows.count : column_text_bytes(column, rows));
 }
 
 // All columns of a row, or its key with nulls in the other columns' places.
 Bytes tuple_body_bytes(const Table& table, RowRange rows, bool key_only) {
   Bytes sum = 0;
   for (int i = 0; i < std::ssize(table.columns); ++i)
-    sum += key_only and not in_primary_key(table, i)
-               ? null_column_bytes * rows.count
-               : column_body_bytes(table.columns[static_cast<std::size_t>(i)], rows);
+    if (is_published(table, i))
+      sum += key_only and not in_primary_key(table, i)
+                 ? null_column_bytes * rows.count
+                 : column_body_bytes(table.columns[static_cast<std::size_t>(i)], rows, table.binary);
   return sum;
+}
+
+// What is saved by values out of line that the UPDATE leaves as they are.
+Bytes unchanged_body_bytes(const Table& table, RowRange rows, const std::vector<Assignment>& assignments) {
+  Bytes saved = 0;
+  for (const int column : out_of_line_columns(table)) {
+    const bool changed = std::any_of(assignments.begin(), assignments.end(),
+                                     [&](const Assignment& one) { return one.column == column; });
+    if (is_published(table, column) and not changed)
+      saved += column_body_bytes(table.columns[static_cast<std::size_t>(column)], rows, table.binary) -
+               null_column_bytes * rows.count;
+  }
+  return saved;
 }
 
 Bytes update_body_bytes(const Table& table, RowRange rows, const std::vector<Assignment>& assignments) {
@@ -108,7 +136,8 @@ Bytes update_body_bytes(const Table& table, RowRange rows, const std::vector<Ass
     updated.columns[static_cast<std::size_t>(assignment.column)].value = assignment.value;
     key_assigned = key_assigned or in_primary_key(table, assignment.column);
   }
-  Bytes sum = message_header_bytes * rows.count + tuple_body_bytes(updated, rows, false);
+  Bytes sum = message_header_bytes * rows.count + tuple_body_bytes(updated, rows, false) -
+              unchanged_body_bytes(table, rows, assignments);
   if (table.replica_identity == ReplicaIdentity::Full)
     sum += old_tuple_header_bytes * rows.count + tuple_body_bytes(table, rows, false);
   else if (table.replica_identity == ReplicaIdentity::Default and key_assigned)
@@ -130,12 +159,27 @@ std::string_view to_string(Operation operation) {
   return "";
 }
 
-Bytes tuple_len(const Table& table) {
-  Bytes data = 0;
-  for (const Column& column : table.columns)
-    data = end_of_value(column, data);
-  return max_align(tuple_header_bytes) + data;
+std::vector<int> out_of_line_columns(const Table& table) {
+  std::vector<int> moved;
+  const auto movable = [&](int i) {
+    const Column& column = table.columns[static_cast<std::size_t>(i)];
+    return layout_of(column.type).length == 0 and column.width_bytes > max_align(toast_pointer_bytes) and
+           std::find(moved.begin(), moved.end(), i) == moved.end();
+  };
+  while (length_with(table, moved) > toast_target_bytes) {
+    int largest = -1;
+    for (int i = 0; i < std::ssize(table.columns); ++i)
+      if (movable(i) and (largest < 0 or table.columns[static_cast<std::size_t>(i)].width_bytes >
+                                             table.columns[static_cast<std::size_t>(largest)].width_bytes))
+        largest = i;
+    if (largest < 0)
+      break;
+    moved.push_back(largest);
+  }
+  return moved;
 }
+
+Bytes tuple_len(const Table& table) { return length_with(table, out_of_line_columns(table)); }
 
 Bytes key_data_bytes(const Table& table) {
   std::vector<int> positions = table.primary_key;
@@ -157,7 +201,7 @@ Bytes old_tuple_len(const Table& table, Operation operation) {
   if (operation == Operation::Insert)
     return 0;
   if (table.replica_identity == ReplicaIdentity::Full)
-    return tuple_len(table);
+    return length_with(table, {}); // the old row is logged whole
   const bool has_key = table.replica_identity == ReplicaIdentity::Default and not table.primary_key.empty();
   return operation == Operation::Delete and has_key ? key_tuple_len(table) : 0;
 }
@@ -238,13 +282,29 @@ Bytes message_body_bytes(const Table& table, Operation operation, RowRange rows,
 Bytes relation_message_bytes(const Table& table) {
   // type, oid, schema and name each with a terminator, replica identity, column count
   Bytes bytes = 1 + 4 + std::ssize(table.schema) + 1 + std::ssize(table.name) + 1 + 1 + 2;
-  for (const Column& column : table.columns)
-    bytes += 1 + std::ssize(column.name) + 1 + 4 + 4; // flags, name with terminator, type, typmod
+  for (int i = 0; i < std::ssize(table.columns); ++i)
+    if (is_published(table, i)) // flags, name with terminator, type, typmod
+      bytes += 1 + std::ssize(table.columns[static_cast<std::size_t>(i)].name) + 1 + 4 + 4;
   return bytes;
 }
 
+bool is_published(const Table& table, int column) {
+  return table.published_columns.empty() or table.published_columns.at(static_cast<std::size_t>(column));
+}
+
+Bytes binary_bytes(const Column& column) {
+  const TypeLayout layout = layout_of(column.type);
+  if (layout.length > 0)
+    return layout.length;
+  if (column.type == ColumnType::Numeric) // digits count, weight, sign, scale; then the digits by fours
+    return 8 + std::max<Bytes>(0, column.width_bytes - 2);
+  return column.width_bytes + (column.type == ColumnType::Jsonb ? 1 : 0); // its version
+}
+
 int columns_sent(const Table& table, Operation operation) {
-  const int all = static_cast<int>(table.columns.size());
+  int all = 0;
+  for (int i = 0; i < std::ssize(table.columns); ++i)
+    all += is_published(table, i) ? 1 : 0;
   const bool full = table.replica_identity == ReplicaIdentity::Full;
   if (operation == Operation::Update)
     return full ? 2 * all : all;

@@ -10,6 +10,14 @@ struct Version {
   int minor = 0;
 };
 
+/// What a catalog-changing commit hands to the transactions that are open at that moment
+/// (snapbuild.c: SnapBuildDistributeSnapshotAndInval).
+enum class InvalidationDistribution {
+  SnapshotOnly,  ///< a snapshot; caches stay stale, and rows may get lost
+  Redistributed, ///< its messages too, those it received itself included: they multiply
+  OwnMessages    ///< its own messages, kept apart from the receiver's
+};
+
 /// The behaviours that depend on the version. One row per version range in version.cpp, with the
 /// source of each entry; actors and models ask this table and never compare version numbers.
 struct VersionTraits {
@@ -22,6 +30,12 @@ struct VersionTraits {
   /// PG14: a walsender that replays changes it does not send still answers its client now and then.
   bool keepalives_in_replay = false;
   bool lag_overflow_entries = false; ///< PG18.1, 17.7, ...: a stalled lag column does not stall the others
+  bool full_identity_uses_index = false;  ///< PG16: REPLICA IDENTITY FULL finds rows by any usable index
+  bool queues_invalidations = false;      ///< PG14: messages are WAL of each command; before: of the commit
+  bool namespace_invalidates_all = false; ///< PG16: a new schema discards the relation-sync cache
+  bool membership_invalidates_members = false; ///< PG18: DDL on a publication discards its members only
+  InvalidationDistribution distribution = InvalidationDistribution::SnapshotOnly;
+  int snapshot_struct_bytes = 120; ///< sizeof(SnapshotData); 104 from PG18 on
 };
 
 inline constexpr int first_supported_major = 10;

@@ -28,6 +28,11 @@ Bytes logged_tuple_bytes(Bytes t_len) {
   return t_len > 0 ? logged_tuple_header + t_len - tuple_header_bytes : 0;
 }
 
+/// Of the first `rows` updates, those whose new version stays on its page.
+Rows hot_rows(const Table& table, Rows rows) {
+  return std::min(rows, static_cast<Rows>(static_cast<double>(rows) * table.hot_updates + 0.5));
+}
+
 constexpr Bytes lock_length = wal::record_length(lock_main_bytes, 0);
 
 // The delete's record, which carries the old row's identity.
@@ -43,11 +48,14 @@ void add_heap_records(const Table& table, Operation operation, Rows rows, Record
   case Operation::Insert:
     sum.add(rows, wal::record_length(insert_main_bytes, row));
     return;
-  case Operation::Update:
+  case Operation::Update: {
+    const Rows hot = hot_rows(table, rows);
+    sum.add(hot, wal::record_length(update_main_bytes + old, row));
     // The page is full, so the new version goes to another one: the old tuple is locked first.
-    sum.add(rows, lock_length);
-    sum.add(rows, wal::record_length(update_main_bytes + old, row, 1));
+    sum.add(rows - hot, lock_length);
+    sum.add(rows - hot, wal::record_length(update_main_bytes + old, row, 1));
     return;
+  }
   case Operation::Delete:
     sum.add(rows, delete_length(table));
     return;
@@ -88,11 +96,12 @@ IndexShape primary_key_index(const Table& table) {
           .deduplicates = equal_images(table)};
 }
 
+/// Heap-only versions have no index entries.
 RecordSum index_wal(const IndexShape& index, const Table& table, Operation operation, Rows rows,
                     bool images) {
   if (operation == Operation::Insert)
     return index_insert_wal(index, table.initial_rows, rows, images);
-  return index_update_wal(index, table.initial_rows, rows, images);
+  return index_update_wal(index, table.initial_rows, rows - hot_rows(table, rows), images);
 }
 
 // The WAL's own pages: a header on each, a longer one on the first of a segment. Counted from a page

@@ -1,7 +1,9 @@
 // The list of readers: one line each.
+#include "calibration/readers/pgbench.hpp"
 #include "calibration/readers/postgres_log.hpp"
 #include "calibration/readers/reader.hpp"
 #include "calibration/readers/timeline.hpp"
+#include "calibration/readers/views.hpp"
 
 namespace replisim::readers {
 
@@ -10,6 +12,10 @@ const std::vector<std::unique_ptr<Reader>>& all_readers() {
     std::vector<std::unique_ptr<Reader>> list;
     list.push_back(make_postgres_log_reader());
     list.push_back(make_timeline_reader());
+    list.push_back(make_views_reader());
+    list.push_back(make_pgbench_output_reader());
+    list.push_back(make_pgbench_log_reader());
+    list.push_back(make_pgbench_aggregate_reader());
     return list;
   }();
   return readers;

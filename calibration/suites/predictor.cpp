@@ -2,10 +2,10 @@
 #include "calibration/suites/predictor.hpp"
 
 #include "models/base/check.hpp"
-#include "models/base/suggest.hpp"
 #include "sim/run/simulate.hpp"
 
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -14,7 +14,6 @@ namespace replisim {
 namespace {
 
 constexpr std::uint64_t run_seed = 1;
-constexpr const char* cpu_speed_name = "cpu_speed";
 
 std::string encode_metrics(const Metrics& metrics) {
   const std::vector<std::uint8_t> bytes = nlohmann::json::to_cbor(nlohmann::json(metrics));
@@ -43,23 +42,6 @@ Simulator forked_simulator(PoolOptions options) {
   };
 }
 
-void apply_cost_changes(CostProfile& profile, const CostChanges& changes) {
-  for (const auto& [name, value] : changes) {
-    if (name == cpu_speed_name) {
-      profile.cpu_speed = value;
-      continue;
-    }
-    const CostParameter* parameter = find_cost_parameter(name);
-    if (parameter == nullptr) {
-      std::vector<std::string> names = {cpu_speed_name};
-      for (const CostParameter& known : cost_parameters())
-        names.emplace_back(known.name);
-      throw UsageError(fmt::format("unknown cost parameter '{}'{}", name, suggestion(name, names)));
-    }
-    profile.costs.*(parameter->field) = value;
-  }
-}
-
 Predictor::Predictor(const std::vector<Cell>& cells, const Library& library) {
   std::map<std::pair<std::string, std::vector<std::string>>, std::size_t> known;
   for (const Cell& cell : cells) {
@@ -71,22 +53,36 @@ Predictor::Predictor(const std::vector<Cell>& cells, const Library& library) {
   }
 }
 
-std::vector<double> Predictor::predict(const Simulator& simulator, const CostChanges& changes) const {
-  std::vector<Scenario> changed;
-  if (!changes.empty()) {
-    changed = scenarios_;
-    for (Scenario& scenario : changed)
-      apply_cost_changes(scenario.profile, changes);
-  }
-  const std::vector<Metrics> results = simulator(changes.empty() ? scenarios_ : changed);
-  REPLISIM_REQUIRE(results.size() == scenarios_.size(), "{} results for {} runs", results.size(),
-                   scenarios_.size());
+std::vector<double> Predictor::read(const Metrics* results) const {
   std::vector<double> predictions;
   for (const Read& read : reads_) {
     const Metrics& metrics = results[read.scenario];
     const auto found = metrics.find(read.metric);
     predictions.push_back(found != metrics.end() ? found->second : std::numeric_limits<double>::quiet_NaN());
   }
+  return predictions;
+}
+
+std::vector<double> Predictor::predict(const Simulator& simulator) const {
+  const std::vector<Metrics> results = simulator(scenarios_);
+  REPLISIM_REQUIRE(results.size() == scenarios_.size(), "{} results for {} runs", results.size(),
+                   scenarios_.size());
+  return read(results.data());
+}
+
+std::vector<std::vector<double>> Predictor::predict_profiles(const Simulator& simulator,
+                                                             const std::vector<CostProfile>& profiles) const {
+  std::vector<Scenario> runs;
+  for (const CostProfile& profile : profiles)
+    for (const Scenario& scenario : scenarios_) {
+      runs.push_back(scenario);
+      runs.back().profile = profile;
+    }
+  const std::vector<Metrics> results = simulator(runs);
+  REPLISIM_REQUIRE(results.size() == runs.size(), "{} results for {} runs", results.size(), runs.size());
+  std::vector<std::vector<double>> predictions;
+  for (std::size_t k = 0; k < profiles.size(); ++k)
+    predictions.push_back(read(results.data() + k * scenarios_.size()));
   return predictions;
 }
 

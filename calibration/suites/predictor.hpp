@@ -1,5 +1,5 @@
 // From cells to predictions: each distinct run is loaded once and simulated once, however many cells
-// read it; costs can be changed between predictions without reading a file again.
+// read it; profiles can be exchanged between predictions without reading a file again.
 #pragma once
 
 #include "calibration/suites/suite.hpp"
@@ -7,7 +7,6 @@
 #include "sim/run/result.hpp"
 
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -20,20 +19,18 @@ using Simulator = std::function<std::vector<Metrics>(const std::vector<Scenario>
 /// error of the first run that failed.
 Simulator forked_simulator(PoolOptions options = {});
 
-/// Cost parameters by name (cost_parameters(), and "cpu_speed") and their new values, as
-/// CostProfile stores them: seconds before the division by cpu_speed.
-using CostChanges = std::map<std::string, double, std::less<>>;
-
-/// Changes `profile`; throws UsageError with the nearest name for a parameter that does not exist.
-void apply_cost_changes(CostProfile& profile, const CostChanges& changes);
-
 class Predictor {
 public:
   /// Loads each distinct (scenario, overrides) of `cells`. Throws what load_scenario() throws.
   Predictor(const std::vector<Cell>& cells, const Library& library);
 
   /// One value per cell, in order of the cells: its metric, NaN where the run does not report it.
-  std::vector<double> predict(const Simulator& simulator, const CostChanges& changes = {}) const;
+  std::vector<double> predict(const Simulator& simulator) const;
+
+  /// The same for each of several profiles, which take the place of the runs' own; all runs of all profiles
+  /// are simulated side by side.
+  std::vector<std::vector<double>> predict_profiles(const Simulator& simulator,
+                                                    const std::vector<CostProfile>& profiles) const;
 
   /// The distinct runs.
   const std::vector<Scenario>& scenarios() const { return scenarios_; }
@@ -43,6 +40,8 @@ private:
     std::size_t scenario = 0; ///< index into scenarios_
     std::string metric;
   };
+
+  std::vector<double> read(const Metrics* results) const;
 
   std::vector<Scenario> scenarios_;
   std::vector<Read> reads_;

@@ -1,6 +1,7 @@
 // Printing a suite's report.
 #include "calibration/suites/report.hpp"
 
+#include "sim/report/text.hpp"
 #include "sim/run/result_json.hpp"
 
 #include <algorithm>
@@ -43,7 +44,7 @@ std::string figure(double value, const std::string& unit) {
   if (std::isnan(value))
     return "-";
   if (unit == "s")
-    return fmt::format("{:.3f}", value);
+    return std::abs(value) < 0.01 ? fmt::format("{:.6f}", value) : fmt::format("{:.3f}", value);
   return format_count(std::llround(value));
 }
 
@@ -91,14 +92,41 @@ std::string derived_lines(const SuiteReport& report, std::size_t width) {
   return out;
 }
 
+std::string combined_lines(const SuiteReport& report, std::size_t width) {
+  if (report.combined.empty())
+    return {};
+  std::string out = fmt::format("\n{:<{}} {:>12} {:>12} {:<5} {:>9}\n", "figure of several cells", width,
+                                "measured", "predicted", "unit", "allowed");
+  for (std::size_t i = 0; i < report.combined.size(); ++i) {
+    const CombinedFigure& figure = report.suite.combined[i];
+    const std::string measured = std::isnan(figure.measured) ? "-" : fmt::format("{:.2f}", figure.measured);
+    std::vector<std::string> ranges;
+    for (const Accepted& range : figure.accepted)
+      ranges.push_back(fmt::format("{:.4g} to {:.4g}", range.low, range.high));
+    out += fmt::format("{:<{}} {:>12} {:>12.2f} {:<5} {:>9}\n", figure.id, width, measured,
+                       report.combined[i], figure.unit, fmt::format("{}", fmt::join(ranges, " or ")));
+  }
+  return out;
+}
+
 std::string noise_lines(const SuiteReport& report) {
   if (report.metrics.empty())
     return {};
-  std::string out = fmt::format("\n{:<34} {:>12} {:>12}\n", "mean absolute error", "model", "one repeat");
+  std::string out = fmt::format("\n{:<42} {:>12} {:>12}\n", "mean absolute error", "model", "one repeat");
   for (const MetricReport& metric : report.metrics)
-    out += fmt::format("{:<34} {:>10.1f} % {:>10.1f} %\n", metric.metric, metric.mape_pct,
+    out += fmt::format("{:<42} {:>10.1f} % {:>10.1f} %\n", metric.metric, metric.mape_pct,
                        metric.noise_floor_pct);
   return out;
+}
+
+std::string study_lines(const SuiteReport& report) {
+  std::string out;
+  for (const StudyFigure& figure : report.figures)
+    out +=
+        fmt::format("{:<44} {:>12.5g} {:<8} {}\n", figure.name, figure.value, figure.unit, figure.sentence);
+  for (const std::string& note : report.notes)
+    out += wrapped("  ", note);
+  return out.empty() ? out : "\n" + out;
 }
 
 std::string bar_lines(const SuiteReport& report) {
@@ -134,6 +162,11 @@ nlohmann::ordered_json suite_json(const SuiteReport& report) {
                                  {"measured", number(report.suite.derived[i].measured)},
                                  {"predicted", number(report.derived[i])},
                                  {"unit", derived_unit}});
+  for (std::size_t i = 0; i < report.combined.size(); ++i)
+    object["derived"].push_back({{"id", report.suite.combined[i].id},
+                                 {"measured", number(report.suite.combined[i].measured)},
+                                 {"predicted", number(report.combined[i])},
+                                 {"unit", report.suite.combined[i].unit}});
   object["mape_pct"] = number(report.mape_pct);
   object["max_error_pct"] = number(report.max_error_pct);
   object["fitted_parameters"] = report.fitted_parameters ? Json(*report.fitted_parameters) : Json();
@@ -146,6 +179,11 @@ nlohmann::ordered_json suite_json(const SuiteReport& report) {
     object["metrics"].push_back({{"metric", metric.metric},
                                  {"mape_pct", number(metric.mape_pct)},
                                  {"noise_floor_pct", number(metric.noise_floor_pct)}});
+  for (const StudyFigure& figure : report.figures)
+    object["figures"][figure.name] = {
+        {"value", number(figure.value)}, {"unit", figure.unit}, {"sentence", figure.sentence}};
+  if (not report.notes.empty())
+    object["notes"] = report.notes;
   return object;
 }
 
@@ -159,14 +197,17 @@ std::string suite_table(const SuiteReport& report) {
     width = std::max(width, cell.id.size());
   for (const DerivedFigure& figure : report.suite.derived)
     width = std::max(width, figure.id.size());
+  for (const CombinedFigure& figure : report.suite.combined)
+    width = std::max(width, figure.id.size());
   std::string out = fmt::format("{}: {}\nprofile {}, {} cells\n\n", report.suite.name,
                                 report.suite.description, report.profile, report.cells.size());
   out += cell_lines(report, width);
   out += derived_lines(report, width);
+  out += combined_lines(report, width);
   out += noise_lines(report);
   out += fmt::format("\nmean absolute error {:.2f} %, largest {:.2f} %\n", report.mape_pct,
                      report.max_error_pct);
-  return out + bar_lines(report) + verdict(report);
+  return out + study_lines(report) + bar_lines(report) + verdict(report);
 }
 
 std::string suite_csv(const SuiteReport& report) {

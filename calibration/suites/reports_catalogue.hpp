@@ -48,6 +48,11 @@ Report report_u06();
 Report report_u22();
 Report report_u23();
 
+// Catalog changes: reports_catalog.cpp.
+Report report_u07();
+Report report_u08();
+Report report_u09();
+
 // Slots and the WAL they hold: reports_slots.cpp.
 Report report_u14();
 Report report_u15();

@@ -82,7 +82,8 @@ Cell lab_cell(const CsvTable& table, const RepeatedRun& run, const std::string& 
           .unit = unit,
           .metric = metric,
           .scenario = "scenarios/lab/streaming_" + run.scenario + ".yaml",
-          .overrides = streaming_overrides(run.work_mem_kb, run.streaming)};
+          .overrides = streaming_overrides(run.work_mem_kb, run.streaming),
+          .repeats = values};
 }
 
 } // namespace replisim

@@ -1,6 +1,6 @@
 #include "sim/actors/apply_worker.hpp"
 
-#include "models/apply_cost.hpp"
+#include "sim/actors/apply_work.hpp"
 #include "sim/actors/wal_writer.hpp"
 
 #include <algorithm>
@@ -31,10 +31,21 @@ void ApplyWorker::run(engine::Process& process) {
     if (not connection_.start(applied_))
       return;
     while (const auto part = in_.receive(process))
-      take(process, *part);
+      note_work(process, *part);
     roll_back();
     wait_for_launch();
   }
+}
+
+/// Takes a part and notes for whom the worker was busy.
+void ApplyWorker::note_work(engine::Process& process, const Part& part) {
+  const double begun_s = process.now();
+  const bool flow = std::holds_alternative<SmallTransactions>(*part.payload);
+  record_.client_work.start(top_of(*part.payload).value, begun_s);
+  take(process, part);
+  record_.client_work.stop(process.now());
+  if (not flow)
+    flow_clock_.other_work(part, begun_s, process.now());
 }
 
 void ApplyWorker::take(engine::Process& process, const Part& part) {
@@ -47,10 +58,15 @@ void ApplyWorker::take(engine::Process& process, const Part& part) {
     apply_flow(process, part, *flow);
     return;
   }
+  const auto* end = std::get_if<CommitTransaction>(&message);
+  if (end != nullptr)
+    record_.taken(end->top, part.on_link_s, part.visible_s, process.now());
   if (not in_.await_sent(process, part))
     return;
+  if (end != nullptr)
+    record_.counted(end->top).path.spend(LagStage::Transfer, process.now());
   process.cpu(params_.costs->receive_change_s);
-  if (const auto* end = std::get_if<CommitTransaction>(&message))
+  if (end != nullptr)
     commit(process, *end);
   else if (const auto* undone = std::get_if<AbortSubtransaction>(&message))
     abort(process, *undone);
@@ -111,7 +127,7 @@ void ApplyWorker::apply(engine::Process& process, const Part& part, const RowCha
   auto& delivery = record_.deliveries[batch.top];
   lock(process, delivery);
   const auto runs = part_of(batch.runs, part.first_message, part.messages);
-  process.cpu(receive_seconds(part, batch) + apply_seconds(*params_.costs, runs));
+  spend(process, receive_seconds(part, batch), params_.price->rows(runs));
   if (not in_.await_sent(process, part))
     return;
   delivery.applied += part.messages;
@@ -211,21 +227,25 @@ void ApplyWorker::abort(engine::Process& process, const AbortSubtransaction& abo
 }
 
 void ApplyWorker::commit(engine::Process& process, const CommitTransaction& commit) {
-  record_.deliveries[commit.top].received_s = process.now();
   const auto it = streamed_.find(commit.top);
+  auto& delivery = record_.deliveries[commit.top];
   if (commit.streamed and it != streamed_.end() and it->second.worker >= 0) {
     commit_in_worker(process, commit, it->second.worker);
     streamed_.erase(it);
+    if (delivery.applied_s >= 0) {
+      delivery.path.spend(LagStage::Apply, delivery.applied_s);
+      record_.arrived(delivery, delivery.applied_s, confirmed_s(process.now()));
+    }
     note_commit(commit.end);
     return;
   }
   if (commit.streamed and it != streamed_.end()) {
     apply_file(process, commit.top, it->second);
+    delivery.path.spend(LagStage::Apply, process.now());
     file_changed(file_bytes(it->second), 0);
     streamed_.erase(it);
   }
-  auto& delivery = record_.deliveries[commit.top];
-  delivery.applied_s = process.now();
+  record_.arrived(delivery, process.now(), confirmed_s(process.now()));
   record_.replayed(commit.end, process.now());
   if (delivery.first_lock_s >= 0)
     --record_.locking_transactions;
@@ -248,23 +268,53 @@ void ApplyWorker::note_commit(Lsn end) {
   committed_();
 }
 
+/// When the publisher will know that a commit applied at `applied_s` is safe here.
+double ApplyWorker::confirmed_s(double applied_s) const {
+  return next_wal_writer_tick(applied_s, params_.flush_delay_s) + connection_.latency_s();
+}
+
 void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const SmallTransactions& batch) {
   auto& delivery = record_.deliveries[batch.top];
   const double begun_s = process.now();
   const double transactions = static_cast<double>(batch.flow.transactions);
-  process.cpu(part.share * transactions * (batch.shape.receive_s + batch.shape.apply_s));
+  const double count = part.share * transactions;
+  const ApplyTime applying = flow_time(batch);
+  const double work_s = transactions * (batch.shape.receive_s + applying.cpu_s);
+  const double wakeups =
+      wakeups_.count(batch.flow.commit_groups, batch.flow.span_s, work_s, params_.costs->receiver_wakeup_s);
+  if (batch.flow.span_s > 0)
+    connection_.set_client_wakeups(wakeups / batch.flow.span_s);
+  const double waking_s = part.share * wakeups * params_.costs->receiver_wakeup_s;
+  spend(process, count * batch.shape.receive_s + waking_s, count * applying);
+  wakeups_.observe(process.now() - begun_s, part.share * work_s + waking_s);
+  const double waited_from_s = process.now();
   if (not in_.await_sent(process, part))
     return;
-  flow_clock_.work(begun_s, process.now());
+  flow_clock_.work(part, begun_s, waited_from_s, process.now());
   if (part.last) {
     delivery.received += batch.rows;
     delivery.applied += batch.rows;
     record_.flow_transactions += batch.flow.transactions;
-    flow_clock_.finish(batch.flow, record_.flow_lag);
+    const double each_s = batch.shape.receive_s + applying.cpu_s + applying.read_s;
+    const double commit_s = batch.shape.rows > 0 ? params_.costs->apply_transaction_s : 0;
+    flow_clock_.finish(batch,
+                       {in_.crosses_link(), each_s > 0 ? commit_s / each_s : 0, process.now(),
+                        [this](double applied_s) { return confirmed_s(applied_s); }},
+                       record_);
     record_.replayed(batch.end, process.now());
     note_commit(batch.end);
   }
   in_.release(part);
+}
+
+/// Applying one transaction of a flow.
+const ApplyTime& ApplyWorker::flow_time(const SmallTransactions& batch) {
+  const FlowLoad* flow = batch.flow.flow;
+  const auto known = flow_times_.find(flow);
+  if (known != flow_times_.end())
+    return known->second;
+  return flow_times_.emplace(flow, apply_time(*flow, *params_.tables, batch.shape, *params_.price))
+      .first->second;
 }
 
 void ApplyWorker::commit_in_worker(engine::Process& process, const CommitTransaction& commit, int worker) {
@@ -288,8 +338,8 @@ void ApplyWorker::apply_file(engine::Process& process, Xid top, const Streamed& 
     lock(process, delivery);
   for (Rows done = 0; done < rows; done += params_.batch_rows) {
     const Rows count = std::min(params_.batch_rows, rows - done);
-    process.cpu(static_cast<double>(count) * params_.costs->file_read_change_s +
-                apply_seconds(*params_.costs, part_of(streamed.file, done, count)));
+    spend(process, static_cast<double>(count) * params_.costs->file_read_change_s,
+          params_.price->rows(part_of(streamed.file, done, count)));
     delivery.applied += count;
   }
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "models/parallel_workers.hpp"
+#include "models/wakeups.hpp"
 #include "sim/actors/flow_clock.hpp"
 #include "sim/actors/parallel_apply_worker.hpp"
 #include "sim/actors/replication_connection.hpp"
@@ -21,6 +22,8 @@ class ApplyWorker {
 public:
   struct Params {
     const CostParameters* costs = nullptr;
+    const ApplyCost* price = nullptr;
+    const std::map<std::string, Table>* tables = nullptr;
     Streaming streaming = Streaming::Off;
     Rows batch_rows = 1; ///< rows per step when a file is applied
     int parallel_workers = 0;
@@ -45,6 +48,7 @@ private:
 
   void take(engine::Process& process, const Part& part);
   void roll_back();
+  void note_work(engine::Process& process, const Part& part);
   void receive(engine::Process& process, const Part& part, const RowChanges& batch);
   void apply(engine::Process& process, const Part& part, const RowChanges& batch);
   void forward(engine::Process& process, const Part& part, const RowChanges& batch, int worker);
@@ -55,7 +59,9 @@ private:
   void apply_file(engine::Process& process, Xid top, const Streamed& streamed);
   void abort(engine::Process& process, const AbortSubtransaction& abort);
   void apply_flow(engine::Process& process, const Part& part, const SmallTransactions& batch);
+  const ApplyTime& flow_time(const SmallTransactions& batch);
   void note_commit(Lsn end);
+  double confirmed_s(double applied_s) const;
   Streamed& first_chunk(engine::Process& process, Xid top);
   double receive_seconds(const Part& part, const RowChanges& batch) const;
   static Bytes file_bytes(const Streamed& streamed);
@@ -70,6 +76,8 @@ private:
   SubscriptionRecord& record_;
   std::function<void()> committed_;
   FlowClock flow_clock_;
+  WakeUps wakeups_;
+  std::map<const FlowLoad*, ApplyTime> flow_times_; ///< looked up, never iterated over
   Lsn applied_;   ///< end of the last commit applied: the replication origin's progress
   Lsn unflushed_; ///< last commit applied and not yet flushed
   bool flush_pending_ = false;

@@ -1,6 +1,7 @@
 #include "sim/actors/consumer.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace replisim {
 
@@ -66,6 +67,9 @@ void ConsumerClient::take(engine::Process& process, const Part& part) {
   auto& in = connection_.stream();
   const ReplicationMessage& message = *part.payload;
   const double begun_s = process.now();
+  if (const auto* end = std::get_if<CommitTransaction>(&message))
+    record_.taken(end->top, part.on_link_s, part.visible_s, begun_s);
+  record_.client_work.start(top_of(message).value, begun_s);
   if (const auto* batch = std::get_if<RowChanges>(&message)) {
     connection_.set_client_deaf(not params_.feedback_in_transaction);
     record_.counted(batch->top).received += part.messages;
@@ -75,7 +79,12 @@ void ConsumerClient::take(engine::Process& process, const Part& part) {
   } else if (std::holds_alternative<BeginTransaction>(message)) {
     connection_.set_client_deaf(not params_.feedback_in_transaction);
   }
-  if (not in.await_sent(process, part))
+  const double waited_from_s = process.now();
+  const bool arrived = in.await_sent(process, part);
+  record_.client_work.stop(process.now());
+  if (not std::holds_alternative<SmallTransactions>(message))
+    flow_clock_.other_work(part, begun_s, process.now());
+  if (not arrived)
     return; // what was in hand is lost with the connection
   if (const auto* batch = std::get_if<RowChanges>(&message)) {
     record_.counted(batch->top).applied += part.messages;
@@ -84,13 +93,16 @@ void ConsumerClient::take(engine::Process& process, const Part& part) {
     if (params_.feedback_in_transaction)
       connection_.answer();
   } else if (const auto* flow = std::get_if<SmallTransactions>(&message)) {
-    flow_clock_.work(begun_s, process.now());
+    flow_clock_.work(part, begun_s, waited_from_s, process.now());
     if (part.last) {
       auto& delivery = record_.counted(flow->top);
       delivery.received += flow->rows;
       delivery.applied += flow->rows;
       record_.flow_transactions += flow->flow.transactions;
-      flow_clock_.finish(flow->flow, record_.flow_lag);
+      flow_clock_.finish(
+          *flow,
+          {in.crosses_link(), 0, process.now(), [this](double taken_s) { return confirmed_s(taken_s); }},
+          record_);
       committed(flow->end);
     }
   } else if (const auto* undone = std::get_if<AbortSubtransaction>(&message)) {
@@ -104,8 +116,8 @@ void ConsumerClient::take(engine::Process& process, const Part& part) {
       connection_.set_client_deaf(false);
   } else if (const auto* end = std::get_if<CommitTransaction>(&message)) {
     auto& delivery = record_.counted(end->top);
-    delivery.received_s = begun_s;
-    delivery.applied_s = process.now();
+    delivery.path.spend(LagStage::Transfer, process.now());
+    record_.arrived(delivery, process.now(), confirmed_s(process.now()));
     connection_.set_client_deaf(false);
     committed(end->end);
   }
@@ -119,6 +131,20 @@ void ConsumerClient::committed(Lsn end) {
   if (params_.confirms == Consumer::Confirms::EachCommit)
     connection_.confirm(end);
   progressed_();
+}
+
+/// When the server will know of a commit taken at `taken_s`; negative: never.
+double ConsumerClient::confirmed_s(double taken_s) const {
+  switch (params_.confirms) {
+  case Consumer::Confirms::EachCommit:
+    return taken_s + connection_.latency_s();
+  case Consumer::Confirms::Interval:
+    return (std::floor(taken_s / params_.confirm_interval_s) + 1) * params_.confirm_interval_s +
+           connection_.latency_s();
+  case Consumer::Confirms::Never:
+    break;
+  }
+  return -1;
 }
 
 void ConsumerClient::confirm_by_interval(double) {

@@ -23,6 +23,7 @@ private:
   void drain(engine::Process& process);
   void take(engine::Process& process, const Part& part);
   void committed(Lsn end);
+  double confirmed_s(double taken_s) const;
   void confirm_by_interval(double now_s);
 
   engine::World& world_;

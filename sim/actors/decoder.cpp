@@ -6,6 +6,15 @@
 
 namespace replisim {
 
+namespace {
+Rows rows_in(const std::vector<ChangeRun>& runs) {
+  Rows rows = 0;
+  for (const auto& run : runs)
+    rows += run.rows.count;
+  return rows;
+}
+} // namespace
+
 Decoder::Decoder(Params params, const TransactionStatus& status)
     : params_(params), status_(status), buffer_(params.work_mem_bytes, params.streaming, params.traits) {}
 
@@ -13,6 +22,9 @@ void Decoder::start(Lsn restart, Lsn confirmed) {
   buffer_.clear();
   queued_.clear();
   open_.clear();
+  history_.clear();
+  commands_.clear();
+  relations_ = {};
   snapshot_ = restart;
   confirmed_ = confirmed;
 }
@@ -26,8 +38,9 @@ Decoder::Result Decoder::decode(const WalEntry& entry) {
   read.lsn = entry.end;
   result.steps.push_back(read);
   buffer_.allow_streaming(entry.start >= confirmed_);
+  buffer_.at(entry.start, entry.end);
   if (const auto* rows = std::get_if<RowsWritten>(&entry.what)) {
-    open_.try_emplace(entry.top, snapshot_);
+    open_.try_emplace(entry.top, InProgress{snapshot_, entry.next_xid});
     decode_rows(entry, *rows, result);
   } else if (const auto* flow = std::get_if<FlowCommitted>(&entry.what)) {
     decode_flow(entry, *flow, result);
@@ -36,13 +49,35 @@ Decoder::Result Decoder::decode(const WalEntry& entry) {
     decode_abort(entry, result);
   } else if (std::holds_alternative<Committed>(entry.what)) {
     decode_commit(entry, result);
+  } else if (const auto* changed = std::get_if<CatalogChanged>(&entry.what)) {
+    open_.try_emplace(entry.top, InProgress{snapshot_, entry.next_xid});
+    decode_catalog_change(entry, *changed, result);
+  } else if (std::holds_alternative<CatalogCommitted>(entry.what)) {
+    open_.erase(entry.top);
+    decode_catalog_commit(entry, result);
   } else if (std::holds_alternative<RunningXacts>(entry.what)) {
     result.restart_candidate = entry.start;
-    for (const auto& [top, restart] : open_)
-      result.restart_candidate = std::min(*result.restart_candidate, restart);
+    result.oldest_xid = entry.next_xid;
+    for (const auto& [top, began] : open_) {
+      result.restart_candidate = std::min(*result.restart_candidate, began.snapshot);
+      result.oldest_xid = std::min(result.oldest_xid, began.xid);
+    }
+    // Nobody who runs has an older id, so the snapshots need not list those before it any more.
+    history_.purge(open_.empty() ? Xid{UINT32_MAX} : open_.begin()->first);
     snapshot_ = entry.start;
   }
+  const auto effort = buffer_.take_effort();
+  result.steps.front().cpu_s += static_cast<double>(effort.files) * params_.costs->spill_file_s +
+                                static_cast<double>(effort.searched) * params_.costs->search_transaction_s;
   return result;
+}
+
+/// Null for rows of one change each.
+const RowShape* Decoder::shape_of(const RowsWritten& written) {
+  auto known = shapes_.find(written.statement);
+  if (known == shapes_.end())
+    known = shapes_.emplace(written.statement, row_shape(*written.table, *written.statement)).first;
+  return known->second.before.empty() ? nullptr : &known->second;
 }
 
 void Decoder::decode_rows(const WalEntry& entry, const RowsWritten& written, Result& result) {
@@ -50,21 +85,28 @@ void Decoder::decode_rows(const WalEntry& entry, const RowsWritten& written, Res
   const Rows count = written.rows.count;
   result.read = count;
   // Every row record is decoded, also when its transaction is known to be aborted.
-  result.steps.front().cpu_s += static_cast<double>(count) * costs.decode_change_s;
-  const ChangeRun run{entry.xid, written.table, written.statement, written.rows,
-                      change_bytes(*written.table, written.statement->operation)};
+  ChangeRun run{entry.xid, written.table, written.statement, written.rows,
+                change_bytes(*written.table, written.statement->operation)};
+  run.shape = shape_of(written);
+  result.steps.front().cpu_s += static_cast<double>(count * run.changes_per_row()) * costs.decode_change_s;
   auto added = buffer_.add(entry.top, run, [this](Xid xid) { return status_.aborted(xid); });
   auto& queued = queued_[entry.xid];
   queued.first = entry.top;
   queued.second += count - added.ignored;
   result.dropped[entry.top] += added.ignored;
-  for (auto& eviction : added.evictions) {
+  add_evictions(entry, added.evictions, result);
+}
+
+void Decoder::add_evictions(const WalEntry& entry, std::vector<Eviction>& evictions, Result& result) {
+  const auto& costs = *params_.costs;
+  for (auto& eviction : evictions) {
     DecodeStep step;
     step.top = entry.top;
     step.lsn = entry.end;
     switch (eviction.kind) {
     case Eviction::Kind::Spill:
-      step.cpu_s = static_cast<double>(eviction.changes) * costs.spill_change_s;
+      step.cpu_s = static_cast<double>(eviction.changes) * costs.spill_change_s +
+                   written_s(eviction.catalog_changes, eviction.catalog_bytes);
       break;
     case Eviction::Kind::DropAborted:
       step.cpu_s = static_cast<double>(eviction.changes) * costs.discard_change_s;
@@ -74,10 +116,12 @@ void Decoder::decode_rows(const WalEntry& entry, const RowsWritten& written, Res
     case Eviction::Kind::Stream:
       step.kind = DecodeStep::Kind::Chunk;
       step.top = eviction.victim;
-      step.rows = eviction.changes;
       step.restored = eviction.restored;
       step.chunks = eviction.passes;
+      step.cpu_s = restored_s(eviction.catalog_changes, eviction.catalog_bytes);
       step.runs = std::move(eviction.content);
+      step.rows = rows_in(step.runs);
+      replay_catalog(step, buffer_.gathered(eviction.victim));
       for (const auto& sent : step.runs)
         queued_[sent.xid].second -= sent.rows.count;
       break;
@@ -127,20 +171,23 @@ void Decoder::decode_commit(const WalEntry& entry, Result& result) {
   if (entry.end <= confirmed_) { // the client has it: DecodeCommit forgets it
     const Rows freed = buffer_.abort_transaction(entry.top);
     result.steps.front().cpu_s += static_cast<double>(freed) * params_.costs->discard_change_s;
-    forget_queued(entry.top);
+    result.discarded_rows = forget_queued(entry.top);
     result.discarded = true;
     return;
   }
   Replay replay = buffer_.commit(entry.top);
   DecodeStep step;
   step.kind = replay.streamed ? DecodeStep::Kind::LastChunk : DecodeStep::Kind::Replay;
-  step.cpu_s = static_cast<double>(replay.spilled_now) * params_.costs->spill_change_s;
+  step.cpu_s = static_cast<double>(replay.spilled_now) * params_.costs->spill_change_s +
+               written_s(replay.catalog_spilled_now, replay.catalog_spilled_bytes) +
+               restored_s(replay.catalog_restored, replay.catalog_restored_bytes);
   step.top = entry.top;
   step.lsn = entry.end;
-  step.rows = replay.changes;
   step.chunks = replay.streamed and replay.changes > 0 ? 1 : 0;
   step.restored = replay.restored;
   step.runs = std::move(replay.content);
+  step.rows = rows_in(step.runs);
+  replay_catalog(step, buffer_.gathered(entry.top));
   for (const auto& sent : step.runs) {
     auto& queued = queued_[sent.xid].second;
     queued -= sent.rows.count;
@@ -161,11 +208,17 @@ void Decoder::decode_flow(const WalEntry& entry, const FlowCommitted& flow, Resu
     result.discarded = true;
     return;
   }
+  buffer_.count_small(flow.transactions, flow.queued_bytes);
   DecodeStep step;
   step.kind = DecodeStep::Kind::Flow;
   step.top = entry.top;
   step.lsn = entry.end;
   step.flow = flow;
+  for (const auto& statement : flow.flow->transaction)
+    use_tables(step, params_.tables->at(statement.table), statement.rows * flow.transactions,
+               flow.transactions);
+  step.inserted_s = entry.inserted_s;
+  step.flushed_s = entry.flushed_s;
   result.steps.push_back(std::move(step));
 }
 

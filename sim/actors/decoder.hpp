@@ -6,6 +6,7 @@
 #pragma once
 
 #include "models/cost_profile.hpp"
+#include "models/relation_cache.hpp"
 #include "models/reorder_buffer.hpp"
 #include "sim/actors/wal_log.hpp"
 
@@ -30,8 +31,23 @@ struct DecodeStep {
   std::vector<ChangeRun> runs;
   Rows rows = 0;
   std::int64_t chunks = 0;
-  Rows restored = 0;  ///< how many rows come from spill files
-  FlowCommitted flow; ///< of a Flow
+  Rows restored = 0;                    ///< how many rows come from spill files
+  FlowCommitted flow;                   ///< of a Flow
+  double inserted_s = 0, flushed_s = 0; ///< of a Flow's WAL
+  /// Entries of the relation-sync cache built for it, by table: a Relation message follows each.
+  std::map<const Table*, std::int64_t> built;
+};
+
+/// What catalog changes made of one decoder, since the start of the run.
+struct CatalogTally {
+  std::int64_t commits = 0;           ///< decoded catalog-changing transactions
+  std::int64_t snapshots = 0;         ///< queued in open transactions
+  Bytes snapshot_bytes = 0;           ///< their accounted memory
+  std::int64_t messages = 0;          ///< queued in open transactions
+  std::int64_t executed = 0;          ///< messages executed, each time counted
+  std::int64_t rebuilt_entries = 0;   ///< of the relation-sync cache
+  std::int64_t rebuilt_relations = 0; ///< of the relcache
+  std::int64_t overflowed = 0;        ///< transactions that gave up their messages
 };
 
 class Decoder {
@@ -41,6 +57,7 @@ public:
     bool streaming = false;
     VersionTraits traits;
     const CostParameters* costs = nullptr;
+    const std::map<std::string, Table>* tables = nullptr; ///< of flows
   };
   Decoder(Params params, const TransactionStatus& status);
 
@@ -54,7 +71,10 @@ public:
     Rows read = 0;               ///< row changes in the entry
     std::map<Xid, Rows> dropped; ///< by top-level transaction: row changes dropped for good (aborted)
     bool discarded = false;      ///< the client has this transaction already
+    Rows discarded_rows = 0;     ///< ... and so many row changes of it had been read before its commit
     std::optional<Lsn> restart_candidate; ///< of a running-xacts record
+    std::uint64_t oldest_xid = 0;         ///< ... with it: the oldest transaction in progress
+    std::string failure = {};             ///< why decoding cannot go on
   };
   Result decode(const WalEntry& entry);
 
@@ -62,22 +82,45 @@ public:
   void finished(Xid top) { buffer_.forget(top); }
 
   const ReorderBuffer& buffer() const { return buffer_; }
+  const CatalogTally& catalog() const { return catalog_; }
 
 private:
   void decode_rows(const WalEntry& entry, const RowsWritten& rows, Result& result);
   void decode_commit(const WalEntry& entry, Result& result);
   void decode_abort(const WalEntry& entry, Result& result);
   void decode_flow(const WalEntry& entry, const FlowCommitted& flow, Result& result);
+  const RowShape* shape_of(const RowsWritten& written);
+  void add_evictions(const WalEntry& entry, std::vector<Eviction>& evictions, Result& result);
   Rows forget_queued(Xid top);
+  // What catalog changes add: decoder_catalog.cpp.
+  void decode_catalog_change(const WalEntry& entry, const CatalogChanged& changed, Result& result);
+  void decode_catalog_commit(const WalEntry& entry, Result& result);
+  void hand_out(const WalEntry& entry, const InvalidationsRef& own, Result& result);
+  void replay_catalog(DecodeStep& step, const ReorderBuffer::Gathered& gathered);
+  void use_tables(DecodeStep& step, const Table& table, Rows rows, std::int64_t transactions);
+  double execute(const Invalidations& messages, std::int64_t times);
+  double written_s(std::int64_t changes, Bytes bytes) const;
+  double restored_s(std::int64_t changes, Bytes bytes) const;
 
   Params params_;
   const TransactionStatus& status_;
   ReorderBuffer buffer_;
-  Lsn confirmed_;           ///< decoding starts to send behind it
-  Lsn snapshot_;            ///< last running-xacts record: where decoding could start
-  std::map<Xid, Lsn> open_; ///< top-level transactions in progress: the snapshot before their first record
+  Lsn confirmed_; ///< decoding starts to send behind it
+  Lsn snapshot_;  ///< last running-xacts record: where decoding could start
+  /// A top-level transaction in progress: the snapshot before its first record, and its place in the order of
+  /// all transaction ids.
+  struct InProgress {
+    Lsn snapshot;
+    std::uint64_t xid = 0;
+  };
+  std::map<Xid, InProgress> open_;
   /// Rows of each (sub)transaction decoded and neither sent nor dropped, with its top-level one.
   std::map<Xid, std::pair<Xid, Rows>> queued_;
+  CatalogHistory history_;
+  RelationCache relations_;
+  std::map<Xid, std::int64_t> commands_; ///< of catalog-changing transactions in progress
+  CatalogTally catalog_;
+  std::map<const StatementStep*, RowShape> shapes_; ///< looked up, never iterated over
 };
 
 } // namespace replisim

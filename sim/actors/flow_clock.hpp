@@ -1,50 +1,45 @@
-// Times of the single transactions in a batch of small ones.
-//
-// A batch is worked on as a whole, some time after its first transaction was ready. By itself each one
-// would have been served as soon as it was ready and the one before it was done: the recursion
-// start = max(ready, previous end) (Lindley), with the service time the batch really took per transaction.
+// Times of the single transactions in batches of small ones, at the process that receives them.
 #pragma once
 
-#include "models/lag_sketch.hpp"
-#include "sim/actors/wal_log.hpp"
+#include "models/flow_station.hpp"
+#include "sim/actors/replication_messages.hpp"
+#include "sim/actors/run_log.hpp"
 
-#include <algorithm>
+#include <functional>
 
 namespace replisim {
 
 class FlowClock {
 public:
-  /// A part of the batch in hand was worked on from `begun_s` to `ended_s`.
-  void work(double begun_s, double ended_s) {
-    if (begun_s_ < 0)
-      begun_s_ = begun_s;
-    service_s_ += ended_s - begun_s;
+  using Part = ReplicationStream::Part;
+
+  /// A part of the batch in hand was worked on from `begun_s` to `waited_from_s`, and awaited until
+  /// `ended_s`.
+  void work(const Part& part, double begun_s, double waited_from_s, double ended_s);
+  /// A part of something else was.
+  void other_work(const Part& part, double begun_s, double ended_s) {
+    station_.other_work(part.visible_s, begun_s, ended_s);
   }
 
-  /// The batch is done: adds the delays from commit to completion of its transactions to `lag`.
-  void finish(const FlowCommitted& flow, LagSketch& lag) {
-    const double each_s = service_s_ / static_cast<double>(flow.transactions);
-    // What lay between the last commit and the start of the work delayed all of them alike.
-    const double way_s = std::max(0.0, begun_s_ - flow.last_commit_s);
-    const double first_s = std::max(flow.first_commit_s + way_s, previous_end_s_) + each_s;
-    const double others_s = each_s * static_cast<double>(flow.transactions - 1);
-    const double last_s = std::max(first_s + others_s, flow.last_commit_s + way_s + each_s);
-    lag.add_spread(first_s - flow.first_commit_s, last_s - flow.last_commit_s, flow.transactions);
-    previous_end_s_ = last_s;
-    begun_s_ = -1;
-    service_s_ = 0;
-  }
+  /// How the last steps of a batch went.
+  struct End {
+    bool over_link = false;
+    double commit_share = 0; ///< part of the work that is the commit
+    double now_s = 0;
+    /// When the publisher will know of a commit applied at a date; negative: never.
+    std::function<double(double)> confirmed_s;
+  };
+  /// The batch is done: adds the lags of its transactions to the record's.
+  void finish(const SmallTransactions& batch, const End& end, SubscriptionRecord& record);
 
   /// The batch in hand is lost.
-  void forget() {
-    begun_s_ = -1;
-    service_s_ = 0;
-  }
+  void forget() { working_ = false; }
 
 private:
-  double begun_s_ = -1;
-  double service_s_ = 0;
-  double previous_end_s_ = 0;
+  FlowStation station_;
+  bool working_ = false;
+  double on_link_s_ = 0, visible_s_ = 0, begun_s_ = 0; ///< of the first part
+  double service_s_ = 0, awaited_s_ = 0;
 };
 
 } // namespace replisim

@@ -1,12 +1,12 @@
 #include "sim/actors/parallel_apply_worker.hpp"
 
-#include "models/apply_cost.hpp"
+#include "sim/actors/apply_work.hpp"
 
 namespace replisim {
 
 ParallelApplyWorker::ParallelApplyWorker(engine::World& world, const std::string& name,
-                                         const CostParameters& costs, SubscriptionRecord& record)
-    : costs_(costs), record_(record), ring_(world, {name + " ring", protocol::ring_window_bytes, 0, 0}),
+                                         const ApplyCost& price, SubscriptionRecord& record)
+    : price_(price), record_(record), ring_(world, {name + " ring", protocol::ring_window_bytes, 0, 0}),
       finished_(world, name), restarted_(world, name + " (start)") {}
 
 void ParallelApplyWorker::run(engine::Process& process) {
@@ -68,7 +68,7 @@ void ParallelApplyWorker::apply(engine::Process& process, const ReplicationStrea
     ++record_.locking_transactions;
   }
   const auto runs = part_of(batch.runs, part.first_message, part.messages);
-  process.cpu(static_cast<double>(part.messages) * costs_.ring_read_change_s + apply_seconds(costs_, runs));
+  spend(process, static_cast<double>(part.messages) * price_.costs().ring_read_change_s, price_.rows(runs));
   if (not ring_.await_sent(process, part))
     return; // rolled back with its leader
   for (const auto& run : runs)

@@ -4,7 +4,7 @@
 // ring, applies row by row, and holds the transaction's locks from its first row to the commit.
 #pragma once
 
-#include "models/cost_profile.hpp"
+#include "models/apply_cost.hpp"
 #include "sim/actors/replication_messages.hpp"
 #include "sim/actors/run_log.hpp"
 
@@ -12,7 +12,7 @@ namespace replisim {
 
 class ParallelApplyWorker {
 public:
-  ParallelApplyWorker(engine::World& world, const std::string& name, const CostParameters& costs,
+  ParallelApplyWorker(engine::World& world, const std::string& name, const ApplyCost& price,
                       SubscriptionRecord& record);
   void run(engine::Process& process);
 
@@ -32,7 +32,7 @@ private:
   void abort_rows(const AbortSubtransaction& abort);
   void finish(const DeliveryRecord& delivery);
 
-  const CostParameters& costs_;
+  const ApplyCost& price_;
   SubscriptionRecord& record_;
   ReplicationStream ring_;
   engine::Signal finished_, restarted_;

@@ -1,11 +1,9 @@
 #include "sim/actors/pipeline.hpp"
 
-#include "models/apply_cost.hpp"
-#include "models/backend_cost.hpp"
 #include "models/base/check.hpp"
+#include "sim/scenario/subscriber_memory.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace replisim {
 
@@ -15,9 +13,6 @@ namespace {
 /// rounding of the data, about 640 bytes for a row message).
 constexpr Bytes local_socket_bytes = 212992;
 constexpr Bytes local_message_overhead_bytes = 640;
-
-/// Background load comes in slices of this length.
-constexpr double background_period_s = 0.05;
 
 /// A run that ends when all is applied, and never gets there, is given up after this time.
 constexpr double patience_s = 30 * 86400.0;
@@ -35,14 +30,26 @@ Pipeline::Pipeline(const Scenario& scenario, std::uint64_t seed)
     publisher(publication.server);
   for (const auto& load : scenario.batches)
     publisher(load.server);
+  for (const auto& load : scenario.ddl)
+    publisher(load.server);
+  for (const auto& load : scenario.replays)
+    publisher(load.server);
   for (const auto& [name, subscription] : scenario.subscriptions)
     add_subscription(subscription);
   for (const auto& [name, consumer] : scenario.consumers)
     add_consumer(consumer);
+  for (const auto& [name, calls] : scenario.decode)
+    add_decode(calls);
   for (const auto& load : scenario.batches)
     add_backend(load);
+  for (const auto& load : scenario.ddl)
+    add_ddl(load);
   for (const auto& flow : scenario.flows)
     add_flow(flow);
+  for (const auto& load : scenario.replays)
+    add_replay(load);
+  for (const auto& load : scenario.clients)
+    add_clients(load);
   for (const auto& load : scenario.other_wal)
     add_other_wal(load);
   for (const auto& load : scenario.background)
@@ -69,7 +76,7 @@ void Pipeline::add_hosts() {
 
 void Pipeline::spawn(const std::string& node, const std::string& stage, const std::string& name,
                      const std::string& host, std::function<void(engine::Process&)> body) {
-  roles_.push_back({node, stage, &world_.spawn(name, hosts_.at(host), std::move(body))});
+  roles_.push_back({node, stage, &world_.spawn(name, hosts_.at(host), std::move(body)), false, ""});
 }
 
 void Pipeline::add_publisher(const Server& server) {
@@ -99,72 +106,10 @@ void Pipeline::add_publisher(const Server& server) {
 void Pipeline::add_checkpointer(const std::string& name) {
   auto& side = publishers_.at(name);
   side.checkpointer = std::make_unique<Checkpointer>(side.rules, *side.wal, side.state, side.connections,
-                                                     [this] { note_losses(); });
+                                                     side.sql_slots, [this] { note_losses(); });
   const Server& server = scenario_.servers.at(name);
   spawn(name, "checkpointer", name + " checkpointer", server.host,
         [checkpointer = side.checkpointer.get()](engine::Process& process) { checkpointer->run(process); });
-}
-
-void Pipeline::add_backend(const BatchLoad& load) {
-  const Server& server = scenario_.servers.at(load.server);
-  auto& side = publishers_.at(load.server);
-  PublisherBackend::Params params;
-  params.load = &load;
-  params.tables = &scenario_.tables;
-  params.costs = &costs_;
-  params.batch_rows = resolution_.batch_rows;
-  params.full_page_images = server.checkpoint_before_workload and server.settings.flag("full_page_writes");
-  params.waits_for_flush = server.settings.text("synchronous_commit") != "off";
-  side.backends.push_back(std::make_unique<PublisherBackend>(params, *side.wal, side.state, log_));
-  ++side.state.busy_loads;
-  spawn(server.name, "backend", server.name + " backend " + load.name, server.host,
-        [this, backend = side.backends.back().get(), name = server.name](engine::Process& process) {
-          backend->run(process);
-          load_over(name);
-        });
-}
-
-void Pipeline::add_flow(const FlowLoad& flow) {
-  const Server& server = scenario_.servers.at(flow.server);
-  auto& side = publishers_.at(flow.server);
-  log_.flows.emplace_back();
-  auto& record = log_.flows.back();
-  record.name = flow.name;
-  record.server = flow.server;
-  record.transactions = 0;
-  record.xid = side.state.xids.next();
-  for (auto& [name, slot] : slots_)
-    if (slot.publisher == flow.server)
-      log_.subscriptions.at(name).deliveries[record.xid].flow = true;
-  FlowClients::Params params;
-  params.flow = &flow;
-  params.tables = &scenario_.tables;
-  params.costs = &costs_;
-  params.tick_s = resolution_.tick_s;
-  double peak = 1;
-  for (const auto& point : flow.curve)
-    peak = std::max(peak, point.factor);
-  const double cores = peak * flow.rate_per_s * flow_shape(flow, scenario_.tables, costs_).backend_s;
-  params.cpus = std::clamp(static_cast<int>(std::ceil(2 * cores)), 1, scenario_.hosts.at(server.host).cpus());
-  params.waits_for_flush = server.settings.text("synchronous_commit") != "off";
-  params.page_images = server.settings.flag("full_page_writes");
-  params.seed = seed_;
-  params.accounted_as = record.xid;
-  side.flows.push_back(std::make_unique<FlowClients>(params, *side.wal, side.state, record));
-  ++side.state.busy_loads;
-  spawn(server.name, "backend", server.name + " clients " + flow.name, server.host,
-        [this, clients = side.flows.back().get(), name = server.name](engine::Process& process) {
-          clients->run(process);
-          load_over(name);
-        });
-}
-
-void Pipeline::add_other_wal(const OtherWalLoad& load) {
-  auto& side = publishers_.at(load.server);
-  side.others.push_back(std::make_unique<OtherWalWriter>(load, *side.wal, resolution_.tick_s));
-  spawn(load.server, "other_databases", load.server + " other databases " + load.name,
-        scenario_.servers.at(load.server).host,
-        [writer = side.others.back().get()](engine::Process& process) { writer->run(process); });
 }
 
 engine::StreamOptions Pipeline::connection(const std::string& name, const std::string& from_host,
@@ -175,9 +120,9 @@ engine::StreamOptions Pipeline::connection(const std::string& name, const std::s
   return {name, local_socket_bytes, local_message_overhead_bytes, 0};
 }
 
-SlotSide& Pipeline::add_slot(const std::string& name, const Publication& publication, Streaming streaming,
-                             const std::string& client_host, Bytes client_buffer_bytes,
-                             bool confirms_keepalives, double receiver_timeout_s) {
+SlotSide& Pipeline::add_slot(const SlotClient& client) {
+  const std::string& name = client.name;
+  const Publication& publication = scenario_.publications.at(client.publication);
   const Server& publisher = scenario_.servers.at(publication.server);
   auto& from = publishers_.at(publication.server);
   auto& side = slots_[name];
@@ -185,13 +130,13 @@ SlotSide& Pipeline::add_slot(const std::string& name, const Publication& publica
   side.publisher = publication.server;
   side.slot = std::make_unique<Slot>(name, from.wal->inserted(), Lsn{0});
 
-  auto stream = connection("connection of " + name, publisher.host, client_host);
-  stream.window_bytes += client_buffer_bytes;
+  auto stream = connection("connection of " + name, publisher.host, client.host);
+  stream.window_bytes += client.buffer_bytes;
   ReplicationConnection::Params connecting;
   connecting.sender_timeout_s = publisher.settings.number("wal_sender_timeout");
   connecting.latency_s = stream.latency_s;
-  connecting.confirms_keepalives = confirms_keepalives;
-  connecting.receiver_timeout_s = receiver_timeout_s;
+  connecting.confirms_keepalives = client.confirms_keepalives;
+  connecting.receiver_timeout_s = client.receiver_timeout_s;
   connecting.lag_overflow_entries = traits_of(publisher.version).lag_overflow_entries;
   side.connection = std::make_unique<ReplicationConnection>(world_, connecting, stream, *side.slot);
   from.connections.push_back(side.connection.get());
@@ -210,44 +155,51 @@ SlotSide& Pipeline::add_slot(const std::string& name, const Publication& publica
                                        name)});
   });
 
-  Decoder::Params decoding;
-  decoding.work_mem_bytes = publisher.settings.bytes("logical_decoding_work_mem");
-  decoding.streaming = streaming != Streaming::Off;
-  decoding.traits = traits_of(publisher.version);
-  decoding.costs = &costs_;
+  const Decoder::Params decoding = decoding_of(publisher, client.streaming != Streaming::Off);
   side.decoder = std::make_unique<Decoder>(decoding, from.state.status);
 
   Walsender::Params sending;
   sending.costs = &costs_;
-  sending.streaming = streaming;
+  sending.streaming = client.streaming;
   sending.batch_rows = resolution_.batch_rows;
   sending.publication = &publication;
   sending.tables = &scenario_.tables;
+  sending.binary = client.binary;
   sending.traits = decoding.traits;
   sending.wakeup_latency_s = costs_.wakeup_latency_s;
   sending.progressed = [this] { progressed(); };
   sending.spilled = [this, server = publication.server] { check_disks(server); };
+  sending.failed = [this, name](const std::string& reason) { decoding_failed(name, reason); };
   const std::string walsender = publisher.name + " walsender " + name;
   side.walsender = std::make_unique<Walsender>(sending, *side.decoder, from.wal->add_reader(walsender),
                                                *side.connection, record);
   spawn(publisher.name, "walsender", walsender, publisher.host,
         [sender = side.walsender.get()](engine::Process& process) { sender->run(process); });
-  if (publisher.host != client_host) {
-    side.connection->stream().cross_link(hosts_.at(publisher.host), hosts_.at(client_host));
-    roles_.push_back({name, "network", world_.processes().back().get()});
+  roles_.back().slot = name;
+  if (publisher.host != client.host) {
+    side.connection->stream().cross_link(hosts_.at(publisher.host), hosts_.at(client.host));
+    roles_.push_back({name, "network", world_.processes().back().get(), false, name});
   }
   return side;
 }
 
 void Pipeline::add_subscription(const Subscription& subscription) {
   const Server& subscriber = scenario_.servers.at(subscription.server);
-  auto& side =
-      add_slot(subscription.name, scenario_.publications.at(subscription.publication), subscription.streaming,
-               subscriber.host, 0, true, subscriber.settings.number("wal_receiver_timeout"));
+  SlotClient client;
+  client.name = subscription.name;
+  client.publication = subscription.publication;
+  client.streaming = subscription.streaming;
+  client.host = subscriber.host;
+  client.binary = subscription.binary;
+  client.receiver_timeout_s = subscriber.settings.number("wal_receiver_timeout");
+  auto& side = add_slot(client);
   auto& record = log_.subscriptions.at(subscription.name);
   const Settings& settings = subscriber.settings;
   ApplyWorker::Params applying;
+  side.price = std::make_unique<ApplyCost>(apply_cost_of(scenario_, subscription, costs_));
   applying.costs = &costs_;
+  applying.price = side.price.get();
+  applying.tables = &scenario_.tables;
   applying.streaming = subscription.streaming;
   applying.batch_rows = resolution_.batch_rows;
   applying.flush_delay_s = settings.number("wal_writer_delay");
@@ -260,43 +212,56 @@ void Pipeline::add_subscription(const Subscription& subscription) {
   for (int i = 0; i < applying.parallel_workers; ++i) {
     const std::string name =
         subscriber.name + " parallel apply worker " + subscription.name + " " + std::to_string(i + 1);
-    side.workers.push_back(std::make_unique<ParallelApplyWorker>(world_, name, costs_, record));
+    side.workers.push_back(std::make_unique<ParallelApplyWorker>(world_, name, *side.price, record));
     spawn(subscriber.name, "parallel_apply_worker", name, subscriber.host,
           [worker = side.workers.back().get()](engine::Process& process) { worker->run(process); });
+    roles_.back().slot = subscription.name;
   }
   side.leader = std::make_unique<ApplyWorker>(world_, applying, *side.connection, side.workers, record,
                                               [this] { progressed(); });
   spawn(subscriber.name, "apply_worker", subscriber.name + " apply worker " + subscription.name,
         subscriber.host, [leader = side.leader.get()](engine::Process& process) { leader->run(process); });
+  roles_.back().slot = subscription.name;
+  if (subscription.retain_dead_tuples)
+    add_retention(subscription, side);
+}
+
+void Pipeline::add_retention(const Subscription& subscription, SlotSide& side) {
+  const Server& subscriber = scenario_.servers.at(subscription.server);
+  DeadTupleRetention::Params params;
+  params.costs = &costs_;
+  params.status_interval_s = subscriber.settings.number("wal_receiver_status_interval");
+  params.flush_poll_s = subscriber.settings.number("wal_writer_delay");
+  if (subscriber.settings.flag("fsync"))
+    params.slot_flush_s = scenario_.hosts.at(subscriber.host).disks.front().fsync_latency_s;
+  params.commits_under_way = not scenario_.clients.empty() or not scenario_.flows.empty();
+  side.retention = std::make_unique<DeadTupleRetention>(world_, params, *side.connection,
+                                                        log_.subscriptions.at(subscription.name));
+  spawn(subscriber.name, "launcher", subscriber.name + " launcher " + subscription.name, subscriber.host,
+        [retention = side.retention.get()](engine::Process& process) { retention->run(process); });
 }
 
 void Pipeline::add_consumer(const Consumer& consumer) {
-  auto& side = add_slot(consumer.name, scenario_.publications.at(consumer.publication), consumer.streaming,
-                        consumer.host, consumer.buffer_bytes, consumer.confirms_keepalives, 0);
+  SlotClient client;
+  client.name = consumer.name;
+  client.publication = consumer.publication;
+  client.streaming = consumer.streaming;
+  client.host = consumer.host;
+  client.buffer_bytes = consumer.buffer_bytes;
+  client.confirms_keepalives = consumer.confirms_keepalives;
+  auto& side = add_slot(client);
   side.consumer = std::make_unique<ConsumerClient>(
       world_, consumer, *side.connection, log_.subscriptions.at(consumer.name), [this] { progressed(); });
   spawn(consumer.name, "consumer", "consumer " + consumer.name, consumer.host,
         [client = side.consumer.get()](engine::Process& process) { client->run(process); });
-}
-
-void Pipeline::add_background(const BackgroundLoad& load) {
-  // Several processes when more than one core is wanted: one process never uses more than one.
-  const int processes = std::max(1, static_cast<int>(std::ceil(load.cores)));
-  const double share = load.cores / processes;
-  const double speed = scenario_.hosts.at(load.host).speed;
-  for (int i = 0; i < processes; ++i)
-    spawn(load.host, "background", load.name + " " + std::to_string(i + 1), load.host,
-          [share, speed](engine::Process& process) {
-            for (std::int64_t slice = 0;; ++slice) {
-              process.cpu(share * background_period_s * speed);
-              const double next = static_cast<double>(slice + 1) * background_period_s;
-              process.sleep(std::max(1e-6, next - process.now()), engine::Activity::Starved);
-            }
-          });
+  roles_.back().slot = consumer.name;
 }
 
 void Pipeline::load_over(const std::string& server) {
   --publishers_.at(server).state.busy_loads;
+  for (auto& [name, side] : sql_slots_)
+    if (side.publisher == server)
+      side.session->load_over();
   progressed();
 }
 
@@ -310,6 +275,9 @@ void Pipeline::progressed() {
   for (const auto& [name, side] : slots_)
     if (not side.slot->lost() and
         log_.subscriptions.at(name).replay_lsn < publishers_.at(side.publisher).state.last_commit)
+      return;
+  for (const auto& [name, side] : sql_slots_)
+    if (not side.session->finished())
       return;
   world_.finish();
 }
@@ -337,6 +305,10 @@ double disk_used_bytes(const Scenario& scenario, const Pipeline& pipeline, const
     used += static_cast<double>(side.wal->inserted() - side.wal->removed());
   if ((server.data_disk.empty() ? first : server.data_disk) == disk)
     for (const auto& [name, slot] : pipeline.slots())
+      if (slot.publisher == server_name)
+        used += static_cast<double>(slot.decoder->buffer().spill_file_bytes());
+  if ((server.data_disk.empty() ? first : server.data_disk) == disk)
+    for (const auto& [name, slot] : pipeline.sql_slots())
       if (slot.publisher == server_name)
         used += static_cast<double>(slot.decoder->buffer().spill_file_bytes());
   return used;

@@ -1,13 +1,20 @@
 // The cast of one run: builds hosts, links, servers and processes from a scenario and wires them up.
 #pragma once
 
+#include "models/replay_plan.hpp"
 #include "sim/actors/apply_worker.hpp"
 #include "sim/actors/consumer.hpp"
+#include "sim/actors/ddl_session.hpp"
+#include "sim/actors/dead_tuple_retention.hpp"
 #include "sim/actors/outcome.hpp"
+#include "sim/actors/publisher_clients.hpp"
 #include "sim/actors/publisher_loads.hpp"
+#include "sim/actors/session_group.hpp"
+#include "sim/actors/sql_decoding.hpp"
 #include "sim/actors/wal_writer.hpp"
 #include "sim/actors/walsender.hpp"
 
+#include <deque>
 #include <memory>
 
 namespace replisim {
@@ -28,6 +35,8 @@ struct Role {
   std::string node;  ///< server name
   std::string stage; ///< backend, walwriter, walsender, apply_worker, parallel_apply_worker, network, ...
   engine::Process* process = nullptr;
+  bool makes_load = false; ///< clients in a closed loop: always at work, and no stage of the pipeline
+  std::string slot;        ///< whose it is alone; empty when several share it
 };
 
 /// Everything of one publishing server.
@@ -39,9 +48,13 @@ struct PublisherSide {
   PublisherState state;
   RetentionRules rules;
   std::vector<std::unique_ptr<PublisherBackend>> backends;
+  std::vector<std::unique_ptr<SessionGroup>> groups;
+  std::vector<std::unique_ptr<DdlSession>> ddl;
   std::vector<std::unique_ptr<FlowClients>> flows;
+  std::vector<std::unique_ptr<PublisherClients>> clients;
   std::vector<std::unique_ptr<OtherWalWriter>> others;
   std::vector<ReplicationConnection*> connections;
+  std::vector<Slot*> sql_slots; ///< read through SQL
 };
 
 /// Everything of one slot, both ends: a subscription or a consumer.
@@ -51,9 +64,19 @@ struct SlotSide {
   std::unique_ptr<ReplicationConnection> connection;
   std::unique_ptr<Decoder> decoder;
   std::unique_ptr<Walsender> walsender;
+  std::unique_ptr<ApplyCost> price; ///< of a subscription
   std::vector<std::unique_ptr<ParallelApplyWorker>> workers;
-  std::unique_ptr<ApplyWorker> leader;      ///< of a subscription
-  std::unique_ptr<ConsumerClient> consumer; ///< of a consumer
+  std::unique_ptr<ApplyWorker> leader;           ///< of a subscription
+  std::unique_ptr<ConsumerClient> consumer;      ///< of a consumer
+  std::unique_ptr<DeadTupleRetention> retention; ///< with retain_dead_tuples
+};
+
+/// A slot that a session on the publisher reads through SQL.
+struct SqlSlotSide {
+  std::string publisher;
+  std::unique_ptr<Slot> slot;
+  std::unique_ptr<Decoder> decoder;
+  std::unique_ptr<SqlDecoding> session;
 };
 
 class Pipeline {
@@ -68,6 +91,7 @@ public:
   const std::vector<Role>& roles() const { return roles_; }
   const std::map<std::string, PublisherSide>& publishers() const { return publishers_; }
   const std::map<std::string, SlotSide>& slots() const { return slots_; }
+  const std::map<std::string, SqlSlotSide>& sql_slots() const { return sql_slots_; }
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
   const Resolution& resolution() const { return resolution_; }
 
@@ -75,13 +99,31 @@ private:
   void add_hosts();
   void add_publisher(const Server& server);
   void add_backend(const BatchLoad& load);
+  void add_session(const std::string& server, const std::string& name, const BatchLoad* load,
+                   ReplayTurns replay);
+  void add_replay(const ReplayLoad& load);
   void add_flow(const FlowLoad& flow);
+  void add_clients(const ClientLoad& load);
+  Xid add_flow_record(const FlowLoad& flow, const std::string& server, bool of_clients);
+  double commit_flush_s(const Server& server) const;
   void add_other_wal(const OtherWalLoad& load);
+  void add_ddl(const DdlLoad& load);
+  void add_decode(const DecodeCalls& calls);
+  Decoder::Params decoding_of(const Server& publisher, bool streaming) const;
+  void decoding_failed(const std::string& slot, const std::string& reason);
   void add_subscription(const Subscription& subscription);
   void add_consumer(const Consumer& consumer);
-  SlotSide& add_slot(const std::string& name, const Publication& publication, Streaming streaming,
-                     const std::string& client_host, Bytes client_buffer_bytes, bool confirms_keepalives,
-                     double receiver_timeout_s);
+  void add_retention(const Subscription& subscription, SlotSide& side);
+  /// Who reads a slot.
+  struct SlotClient {
+    std::string name, publication, host;
+    Streaming streaming = Streaming::Off;
+    Bytes buffer_bytes = 0; ///< what it reads ahead, beyond the kernel's buffers
+    bool binary = false;
+    bool confirms_keepalives = true;
+    double receiver_timeout_s = 0;
+  };
+  SlotSide& add_slot(const SlotClient& client);
   void add_checkpointer(const std::string& server);
   void add_background(const BackgroundLoad& load);
   void spawn(const std::string& node, const std::string& stage, const std::string& name,
@@ -102,8 +144,10 @@ private:
   std::map<std::string, engine::HostId> hosts_;
   std::map<std::string, PublisherSide> publishers_;
   std::map<std::string, SlotSide> slots_;
+  std::map<std::string, SqlSlotSide> sql_slots_;
   std::vector<Role> roles_;
   std::vector<Outcome> outcomes_;
+  std::deque<FlowLoad> replayed_; ///< small transactions of replays, in bulk; others hold pointers to them
 };
 
 /// What lies on a disk of a server's host at this moment: what was there before, WAL and spill files.

@@ -2,6 +2,7 @@
 
 #include "models/backend_cost.hpp"
 #include "models/base/check.hpp"
+#include "models/row_shape.hpp"
 #include "models/wal_volume.hpp"
 
 #include <algorithm>
@@ -12,33 +13,55 @@ PublisherBackend::PublisherBackend(Params params, WalLog& wal, PublisherState& s
     : params_(params), wal_(wal), state_(state), log_(log) {}
 
 void PublisherBackend::run(engine::Process& process) {
+  if (params_.load == nullptr) {
+    run_replay(process);
+    return;
+  }
   for (std::int64_t i = 0; i < params_.load->times; ++i) {
     const double start_s = params_.load->at_s + static_cast<double>(i) * params_.load->every_s;
     process.sleep(std::max(0.0, start_s - process.now()), engine::Activity::Starved);
-    run_once(process);
+    run_once(process, {params_.load->name, params_.load->server, params_.load->transaction,
+                       params_.load->rolls_back, 0});
   }
 }
 
-void PublisherBackend::run_once(engine::Process& process) {
+void PublisherBackend::run_replay(engine::Process& process) {
+  const ReplayLoad& load = *params_.replay.load;
+  for (const std::size_t turn : params_.replay.turns) {
+    const ReplayedTransaction& recorded = load.transactions[turn];
+    process.sleep(std::max(0.0, recorded.at_s - process.now()), engine::Activity::Starved);
+    run_once(process,
+             {load.name, load.server, load.distinct[recorded.steps], recorded.rolls_back, recorded.lasts_s});
+  }
+}
+
+void PublisherBackend::run_once(engine::Process& process, const Work& work) {
   index_ = log_.transactions.size();
   log_.transactions.emplace_back();
   top_ = {};
   savepoints_.clear();
-  record().name = params_.load->name;
-  record().server = params_.load->server;
+  record().name = work.name;
+  record().server = work.server;
   record().begin_s = process.now();
-  for (const auto& step : params_.load->transaction) {
+  lasts_s_ = work.lasts_s;
+  rows_to_do_ = 0;
+  for (const auto& step : work.steps)
+    if (const auto* statement = std::get_if<StatementStep>(&step))
+      rows_to_do_ += statement->rows;
+  for (const auto& step : work.steps) {
     if (const auto* statement = std::get_if<StatementStep>(&step))
       execute(process, *statement);
     else if (const auto* savepoint = std::get_if<SavepointStep>(&step))
       savepoints_.push_back({savepoint->name, {}, record().rows_written - record().rows_rolled_back});
     else if (const auto* pause = std::get_if<PauseStep>(&step))
       process.sleep(pause->seconds, engine::Activity::Starved);
+    else if (const auto* released = std::get_if<ReleaseStep>(&step))
+      release(released->savepoint);
     else
       rollback_to(process, std::get<RollbackToStep>(step).savepoint);
   }
   record().statement_end_s = process.now();
-  if (params_.load->rolls_back)
+  if (work.rolls_back)
     roll_back(process);
   else
     commit(process);
@@ -59,7 +82,7 @@ Xid PublisherBackend::current_xid() {
 
 void PublisherBackend::execute(engine::Process& process, const StatementStep& statement) {
   const Table& table = params_.tables->at(statement.table);
-  const double seconds = backend_row_seconds(*params_.costs, table, statement.operation);
+  const double seconds = backend_row_seconds(*params_.costs, table, statement);
   Rows first = 1;
   if (statement.operation == Operation::Insert) {
     first = state_.next_row.at(statement.table);
@@ -70,7 +93,7 @@ void PublisherBackend::execute(engine::Process& process, const StatementStep& st
     const Rows rows = std::min(params_.batch_rows, statement.rows - done);
     process.cpu(static_cast<double>(rows) * seconds);
     done += rows;
-    const WalVolume after = statement_wal(table, statement.operation, done, params_.full_page_images);
+    const WalVolume after = statement_wal(table, statement, done, params_.full_page_images);
     const Xid known = savepoints_.empty() ? top_ : savepoints_.back().subxid;
     const Xid xid = current_xid();
     // A subtransaction's first record also carries the top-level xid.
@@ -85,7 +108,25 @@ void PublisherBackend::execute(engine::Process& process, const StatementStep& st
     record().wal_bytes += after.bytes - before.bytes + assignment;
     record().rows_written += rows;
     before = after;
+    keep_pace(process, record().rows_written);
   }
+}
+
+/// A replayed transaction is not faster than it was; its rows come evenly.
+void PublisherBackend::keep_pace(engine::Process& process, Rows done) {
+  if (lasts_s_ <= 0 or rows_to_do_ == 0)
+    return;
+  const double due_s =
+      record().begin_s + lasts_s_ * static_cast<double>(done) / static_cast<double>(rows_to_do_);
+  process.sleep(std::max(0.0, due_s - process.now()), engine::Activity::Starved);
+}
+
+/// The subtransaction is over; what follows belongs to the level above.
+void PublisherBackend::release(const std::string& name) {
+  const auto target = std::find_if(savepoints_.rbegin(), savepoints_.rend(),
+                                   [&](const Savepoint& savepoint) { return savepoint.name == name; });
+  REPLISIM_REQUIRE(target != savepoints_.rend(), "release of unknown savepoint {}", name);
+  savepoints_.erase(std::prev(target.base()), savepoints_.end());
 }
 
 void PublisherBackend::rollback_to(engine::Process& process, const std::string& name) {
@@ -110,7 +151,8 @@ void PublisherBackend::rollback_to(engine::Process& process, const std::string& 
 void PublisherBackend::commit(engine::Process& process) {
   record().commit_record_s = process.now();
   if (top_.valid()) {
-    const Lsn end = wal_.insert(process, commit_record_bytes(), {{}, {}, top_, top_, 1, Committed{index_}});
+    const Lsn end = wal_.insert(process, commit_record_bytes(),
+                                {{}, {}, top_, top_, 1, Committed{index_, record().begin_s}});
     record().wal_bytes += commit_record_bytes();
     state_.last_commit = std::max(state_.last_commit, end);
     if (params_.waits_for_flush)

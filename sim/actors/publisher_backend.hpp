@@ -27,10 +27,17 @@ struct PublisherState {
   int busy_loads = 0;                    ///< loads that have not come to their end
 };
 
+/// The turns of a replay that one session takes, one after the other.
+struct ReplayTurns {
+  const ReplayLoad* load = nullptr;
+  std::vector<std::size_t> turns; ///< indexes of its transactions
+};
+
 class PublisherBackend {
 public:
   struct Params {
     const BatchLoad* load = nullptr;
+    ReplayTurns replay; ///< in place of `load`
     const std::map<std::string, Table>* tables = nullptr;
     const CostParameters* costs = nullptr;
     Rows batch_rows = 1;
@@ -48,7 +55,18 @@ private:
   };
   void execute(engine::Process& process, const StatementStep& statement);
   void rollback_to(engine::Process& process, const std::string& savepoint);
-  void run_once(engine::Process& process);
+  /// What one transaction does.
+  struct Work {
+    const std::string& name;
+    const std::string& server;
+    const std::vector<TransactionStep>& steps;
+    bool rolls_back = false;
+    double lasts_s = 0; ///< its rows are spread over so long, its end comes no earlier
+  };
+  void run_replay(engine::Process& process);
+  void run_once(engine::Process& process, const Work& work);
+  void release(const std::string& savepoint);
+  void keep_pace(engine::Process& process, Rows done);
   void commit(engine::Process& process);
   void roll_back(engine::Process& process);
   Xid current_xid();
@@ -61,6 +79,8 @@ private:
   std::size_t index_ = 0; ///< of the transaction in hand within the run
   Xid top_;
   std::vector<Savepoint> savepoints_;
+  double lasts_s_ = 0;  ///< of the transaction in hand
+  Rows rows_to_do_ = 0; ///< of all its statements
 };
 
 } // namespace replisim

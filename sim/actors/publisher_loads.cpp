@@ -1,6 +1,7 @@
 #include "sim/actors/publisher_loads.hpp"
 
 #include "models/base/random.hpp"
+#include "models/closed_network.hpp"
 #include "models/wal_volume.hpp"
 
 #include <algorithm>
@@ -31,20 +32,50 @@ std::int64_t FlowClients::arrivals(double from_s, double to_s, std::uint64_t tic
 
 void FlowClients::run(engine::Process& process) {
   const FlowLoad& flow = *params_.flow;
+  if (not flow.times_s.empty()) {
+    run_replay(process);
+    return;
+  }
   process.sleep(flow.from_s, engine::Activity::Starved);
   double done_s = flow.from_s;
   for (std::uint64_t tick = 1; flow.until_s <= 0 or done_s < flow.until_s - 1e-9; ++tick) {
     double next_s = flow.from_s + static_cast<double>(tick) * params_.tick_s;
-    if (next_s < process.now()) // behind: what has come since is run at once
-      tick = static_cast<std::uint64_t>((process.now() - flow.from_s) / params_.tick_s) + 1;
+    if (next_s < process.now()) { // behind: what has come since is run at once, as far as it goes
+      const auto now = static_cast<std::uint64_t>((process.now() - flow.from_s) / params_.tick_s) + 1;
+      tick = std::min(now, tick + ticks_at_once() - 1);
+    }
     next_s = flow.from_s + static_cast<double>(tick) * params_.tick_s;
     if (flow.until_s > 0)
       next_s = std::min(next_s, flow.until_s);
     process.sleep(std::max(0.0, next_s - process.now()), engine::Activity::Starved);
     const std::int64_t transactions = arrivals(done_s, next_s, tick);
+    // The transactions came evenly; each was committed when its turn came, the last one at the tick.
     if (transactions > 0)
-      commit(process, transactions, done_s, next_s);
+      commit(process, transactions, done_s + (next_s - done_s) / static_cast<double>(transactions), next_s);
     done_s = next_s;
+  }
+}
+
+/// While clients are behind, a batch would grow with the one before it, without end if they never catch up.
+/// Enough is a batch beside whose time the wait for its flush, which others' work fills, is little.
+std::uint64_t FlowClients::ticks_at_once() const {
+  constexpr double fewest = 4, most = 1e6, little = 0.05;
+  return static_cast<std::uint64_t>(
+      std::clamp(std::ceil(params_.flush_s / (little * params_.tick_s)), fewest, most));
+}
+
+/// Commits at recorded times, gathered like the others.
+void FlowClients::run_replay(engine::Process& process) {
+  const std::vector<double>& times = params_.flow->times_s;
+  for (std::size_t next = 0; next < times.size();) {
+    const double tick = std::floor(times[next] / params_.tick_s) + 1;
+    const double latest_s = (tick + static_cast<double>(ticks_at_once() - 1)) * params_.tick_s;
+    const double end_s = std::clamp(process.now(), tick * params_.tick_s, latest_s);
+    process.sleep(std::max(0.0, end_s - process.now()), engine::Activity::Starved);
+    const std::size_t first = next;
+    while (next < times.size() and times[next] <= end_s)
+      ++next;
+    commit(process, static_cast<std::int64_t>(next - first), times[first], times[next - 1]);
   }
 }
 
@@ -63,16 +94,42 @@ Bytes FlowClients::wal_bytes(std::int64_t transactions) {
   return whole;
 }
 
-void FlowClients::commit(engine::Process& process, std::int64_t transactions, double from_s, double to_s) {
+/// By itself each transaction would have begun at once, on a CPU of its own as long as there are some: it
+/// takes as much CPU as its share, however many were run together.
+FlowCommitted FlowClients::committed(std::int64_t transactions, double first_s, double last_s,
+                                     double took_s) {
   const double count = static_cast<double>(transactions);
+  const double each_s = took_s / count, alone_s = each_s * params_.cpus;
+  FlowCommitted out;
+  out.flow = params_.flow;
+  out.transactions = transactions;
+  out.queued_bytes = std::llround(count * shape_.queued_bytes);
+  out.gathered_s = std::max(params_.tick_s, last_s - first_s);
+  out.first_begin_s = first_s;
+  out.last_begin_s = last_s;
+  out.first_commit_s = std::max(first_s + alone_s, last_commit_s_ + each_s);
+  out.last_commit_s = std::max(last_s + alone_s, out.first_commit_s + (count - 1) * each_s);
+  last_commit_s_ = out.last_commit_s;
+  return out;
+}
+
+void FlowClients::commit(engine::Process& process, std::int64_t transactions, double first_s, double last_s) {
+  const double count = static_cast<double>(transactions);
+  const double started_s = process.now();
   process.cpu_on(params_.cpus, count * shape_.backend_s);
   const Bytes bytes = wal_bytes(transactions);
-  // The transactions came evenly; each was committed when its turn came, the last one at the tick.
-  const double first_s = from_s + (to_s - from_s) / count;
   WalEntry entry;
   entry.top = entry.xid = params_.accounted_as;
   entry.records = std::llround(count * shape_.wal_records);
-  entry.what = FlowCommitted{params_.flow, transactions, first_s, to_s};
+  FlowCommitted what = committed(transactions, first_s, last_s, process.now() - started_s);
+  what.flush_excess_s = static_cast<double>(bytes) * (1 - 1 / count) / params_.wal_bytes_per_s;
+  const double evenly_s = count > 1 ? (last_s - first_s) * count / (count - 1) : 0;
+  what.span_s = evenly_s > 0 ? evenly_s : params_.tick_s;
+  const double rate_per_s = count / what.span_s;
+  what.commit_groups = params_.waits_for_flush
+                           ? commit_groups_per_s(rate_per_s, rate_per_s, params_.flush_s) * what.span_s
+                           : 0;
+  entry.what = what;
   const Lsn end = wal_.insert(process, bytes, std::move(entry));
   state_.last_commit = std::max(state_.last_commit, end);
   record_.wal_bytes += bytes;
@@ -120,9 +177,10 @@ void BackgroundWriter::run(engine::Process& process) {
 }
 
 Checkpointer::Checkpointer(RetentionRules rules, WalLog& wal, PublisherState& state,
-                           std::vector<ReplicationConnection*> connections, std::function<void()> removed)
+                           std::vector<ReplicationConnection*> connections, std::vector<Slot*> sql_slots,
+                           std::function<void()> removed)
     : rules_(rules), wal_(wal), state_(state), connections_(std::move(connections)),
-      removed_(std::move(removed)) {}
+      sql_slots_(std::move(sql_slots)), removed_(std::move(removed)) {}
 
 void Checkpointer::run(engine::Process& process) {
   process.set_housekeeping();
@@ -150,7 +208,7 @@ void Checkpointer::complete(engine::Process& process, Lsn redo) {
   entry.what = RunningXacts{};
   wal_.flush(process, wal_.insert(process, running_xacts_bytes, std::move(entry)));
   ++checkpoints_;
-  std::vector<Slot*> slots;
+  std::vector<Slot*> slots = sql_slots_;
   for (auto* connection : connections_)
     slots.push_back(&connection->slot());
   const Lsn keep = checkpoint_slots(rules_, slots, wal_.inserted(), redo, process.now());

@@ -19,7 +19,9 @@ public:
     const CostParameters* costs = nullptr;
     double tick_s = 0.01;
     int cpus = 1;
+    double wal_bytes_per_s = 1e9; ///< of the disk that holds WAL
     bool waits_for_flush = true;
+    double flush_s = 0; ///< one flush of the WAL
     bool page_images = false;
     std::uint64_t seed = 1;
     Xid accounted_as; ///< the id under which deliveries count the flow's rows
@@ -29,8 +31,11 @@ public:
 
 private:
   std::int64_t arrivals(double from_s, double to_s, std::uint64_t tick);
-  void commit(engine::Process& process, std::int64_t transactions, double from_s, double to_s);
+  void run_replay(engine::Process& process);
+  void commit(engine::Process& process, std::int64_t transactions, double first_s, double last_s);
+  FlowCommitted committed(std::int64_t transactions, double first_s, double last_s, double took_s);
   Bytes wal_bytes(std::int64_t transactions);
+  std::uint64_t ticks_at_once() const;
 
   Params params_;
   WalLog& wal_;
@@ -39,6 +44,7 @@ private:
   FlowShape shape_;
   std::int64_t emitted_ = 0;
   double bytes_remainder_ = 0;
+  double last_commit_s_ = 0;
 };
 
 /// Other databases of the server: WAL at a rate, and nothing else.
@@ -71,7 +77,8 @@ private:
 class Checkpointer {
 public:
   Checkpointer(RetentionRules rules, WalLog& wal, PublisherState& state,
-               std::vector<ReplicationConnection*> connections, std::function<void()> removed);
+               std::vector<ReplicationConnection*> connections, std::vector<Slot*> sql_slots,
+               std::function<void()> removed);
   void run(engine::Process& process);
   std::int64_t checkpoints() const { return checkpoints_; }
 
@@ -82,6 +89,7 @@ private:
   WalLog& wal_;
   PublisherState& state_;
   std::vector<ReplicationConnection*> connections_;
+  std::vector<Slot*> sql_slots_; ///< without a connection
   std::function<void()> removed_;
   std::int64_t checkpoints_ = 0;
 };

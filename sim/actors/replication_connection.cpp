@@ -102,6 +102,20 @@ void ReplicationConnection::confirm(Lsn lsn) {
 
 void ReplicationConnection::answer() { confirm(Lsn{0}); }
 
+void ReplicationConnection::request_status(std::function<void(Lsn)> answered) {
+  status_answered_ = std::move(answered);
+  world_.at(world_.now() + params_.latency_s, [this] {
+    ++status_requests_;
+    ++all_status_requests_;
+    if (on_status_request_)
+      on_status_request_();
+  });
+}
+
+void ReplicationConnection::answer_status(Lsn flushed) {
+  world_.at(world_.now() + params_.latency_s, [this, flushed] { status_answered_(flushed); });
+}
+
 void ReplicationConnection::applied(Lsn lsn) {
   if (params_.latency_s == 0)
     note_applied(lsn);

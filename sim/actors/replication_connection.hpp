@@ -11,6 +11,8 @@
 #include "models/slot.hpp"
 #include "sim/actors/replication_messages.hpp"
 
+#include <utility>
+
 namespace replisim {
 
 class ReplicationConnection {
@@ -46,7 +48,23 @@ public:
   /// The client has received and applied up to `lsn` (write_lsn and replay_lsn of its next message).
   void applied(Lsn lsn);
 
+  /// How often the client goes to sleep and answers, while small transactions come.
+  void set_client_wakeups(double per_s) { client_wakeups_per_s_ = per_s; }
+  double client_wakeups_per_s() const { return client_wakeups_per_s_; }
+
+  /// Asks the walsender for the publisher's status; `answered` is called with the flushed WAL position when
+  /// the answer is there.
+  void request_status(std::function<void(Lsn)> answered);
+  /// One way, of what the client says.
+  double latency_s() const { return params_.latency_s; }
+
   // Server's side.
+  /// Requests for the publisher's status that have arrived: the walsender owes an answer to each.
+  int take_status_requests() { return std::exchange(status_requests_, 0); }
+  void answer_status(Lsn flushed);
+  /// Called when a request arrives: the walsender may be asleep.
+  void on_status_request(std::function<void()> callback) { on_status_request_ = std::move(callback); }
+  std::int64_t status_requests() const { return all_status_requests_; }
   bool connected() const { return connected_; }
   /// What commits up to here is not sent: the client has confirmed it or asked to start after it.
   Lsn starts_after() const { return std::max(slot_.confirmed_flush_lsn(), from_); }
@@ -106,6 +124,11 @@ private:
   std::int64_t timeouts_ = 0;
   double last_timeout_s_ = 0;
   double ended_s_ = 0;
+  double client_wakeups_per_s_ = 0;
+  std::function<void()> on_status_request_;
+  std::function<void(Lsn)> status_answered_;
+  int status_requests_ = 0;
+  std::int64_t all_status_requests_ = 0;
 };
 
 } // namespace replisim

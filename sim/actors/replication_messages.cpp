@@ -4,6 +4,10 @@
 
 namespace replisim {
 
+Xid top_of(const ReplicationMessage& message) {
+  return std::visit([](const auto& any) { return any.top; }, message);
+}
+
 std::vector<ChangeRun> part_of(const std::vector<ChangeRun>& runs, Rows first_message, Rows messages) {
   std::vector<ChangeRun> part;
   Rows skip = first_message;
@@ -34,7 +38,8 @@ Rows rows_of(const std::vector<ChangeRun>& runs) {
 Bytes body_bytes_of(const std::vector<ChangeRun>& runs) {
   Bytes bytes = 0;
   for (const auto& run : runs)
-    bytes += message_body_bytes(*run.table, run.statement->operation, run.rows, run.statement->assignments);
+    bytes +=
+        message_body_bytes(run.wire_table(), run.statement->operation, run.rows, run.statement->assignments);
   return bytes;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "models/flow_shape.hpp"
+#include "models/lag_anatomy.hpp"
 #include "models/protocol.hpp"
 #include "models/reorder_buffer.hpp"
 #include "sim/actors/wal_log.hpp"
@@ -51,11 +52,16 @@ struct SmallTransactions {
   Rows rows = 0; ///< sent
   DeliveredShape shape;
   Lsn end;
+  LagSpan lag = {};    ///< their way so far
+  double opened_s = 0; ///< when the walsender began to send them
 };
 
 using ReplicationMessage =
     std::variant<RowChanges, BeginTransaction, CommitTransaction, AbortSubtransaction, SmallTransactions>;
 using ReplicationStream = engine::Stream<ReplicationMessage>;
+
+/// The top-level transaction (or flow) a message belongs to.
+Xid top_of(const ReplicationMessage& message);
 
 /// The rows [first_message, first_message + messages) of a batch, as runs.
 std::vector<ChangeRun> part_of(const std::vector<ChangeRun>& runs, Rows first_message, Rows messages);

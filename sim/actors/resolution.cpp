@@ -21,7 +21,7 @@ double seconds_through_all_stages(const CostParameters& costs, const Table& tabl
   const ChangeRun run{{}, &table, &step, {1, 1}, 0};
   return std::max(costs.backend_insert_row_s, costs.backend_update_row_s) + costs.decode_change_s +
          costs.spill_change_s + costs.restore_change_s + costs.send_change_s + costs.receive_change_s +
-         apply_seconds(costs, {run});
+         ApplyCost(costs).rows({run}).cpu_s;
 }
 } // namespace
 
@@ -35,14 +35,20 @@ CostParameters effective_costs(const CostProfile& profile) {
 
 Resolution resolution_of(const Scenario& scenario, const CostParameters& costs) {
   double rows = 0, seconds = 0;
-  for (const auto& load : scenario.batches)
-    for (const auto& step : load.transaction)
+  const auto add = [&](const std::vector<TransactionStep>& steps, double sessions) {
+    for (const auto& step : steps)
       if (const auto* statement = std::get_if<StatementStep>(&step)) {
-        const auto count = static_cast<double>(statement->rows);
+        const auto count = static_cast<double>(statement->rows) * sessions;
         rows += count;
         seconds +=
             count * seconds_through_all_stages(costs, scenario.tables.at(statement->table), *statement);
       }
+  };
+  for (const auto& load : scenario.batches)
+    add(load.transaction, static_cast<double>(load.sessions));
+  for (const auto& load : scenario.replays)
+    for (const auto& transaction : load.transactions)
+      add(load.distinct[transaction.steps], 1);
   Resolution resolution;
   const bool stated = scenario.time_resolution_s > 0;
   resolution.time_s = stated ? scenario.time_resolution_s : seconds * automatic_fraction;

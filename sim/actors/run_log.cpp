@@ -20,6 +20,22 @@ void SubscriptionRecord::forget_unfinished() {
   unsent_.clear();
 }
 
+void SubscriptionRecord::taken(Xid top, double on_link_s, double visible_s, double now_s) {
+  LagPath& path = counted(top).path;
+  path.spend(LagStage::SendQueue, on_link_s);
+  path.spend(LagStage::Transfer, visible_s);
+  path.wait(client_work, top.value, now_s, LagStage::ReceiveQueue, LagStage::ReceiveQueue);
+}
+
+void SubscriptionRecord::arrived(DeliveryRecord& delivery, double applied_s, double confirmed_s) {
+  delivery.applied_s = applied_s;
+  if (not delivery.path.begun() or &delivery == &redelivered)
+    return;
+  delivery.path.spend(LagStage::Commit, applied_s);
+  delivery.path.applied(confirmed_s);
+  lags.add(delivery.path.parts());
+}
+
 DeliveryRecord& SubscriptionRecord::counted(Xid top) {
   DeliveryRecord& delivery = deliveries[top];
   if (delivery.applied_s < 0)
@@ -31,8 +47,7 @@ DeliveryRecord& SubscriptionRecord::counted(Xid top) {
 void SubscriptionRecord::replayed(Lsn lsn, double now_s) {
   replay_lsn = std::max(replay_lsn, lsn);
   for (; not unsent_.empty() and unsent_.front().first <= lsn; unsent_.pop_front()) {
-    DeliveryRecord& delivery = deliveries[unsent_.front().second];
-    delivery.received_s = delivery.applied_s = now_s;
+    deliveries[unsent_.front().second].applied_s = now_s;
   }
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "models/base/units.hpp"
+#include "models/closed_network.hpp"
+#include "models/lag_anatomy.hpp"
 #include "models/lag_sketch.hpp"
 
 #include <deque>
@@ -27,6 +29,7 @@ struct TransactionRecord {
   Bytes wal_bytes = 0;
   bool committed = false;
   std::int64_t transactions = 1; ///< a flow's record stands for many
+  bool of_clients = false;       ///< a flow that clients in a closed loop make
 };
 
 /// Fate of one transaction's changes on the way to one subscription. Rows.
@@ -40,13 +43,16 @@ struct DeliveryRecord {
   Rows applied = 0;  ///< applied and (at the end) committed
   Rows undone = 0;   ///< received, then rolled back or truncated
   double first_lock_s = -1;
-  // Dates of the commit on its way; the delays between them add up to the transaction's lag.
-  double flushed_s = -1;  ///< commit record flushed on the publisher
-  double read_s = -1;     ///< read by the walsender
-  double replay_s = -1;   ///< decoded, remainder spilled: the sending of what is left begins
-  double sent_s = -1;     ///< commit message handed to the socket
-  double received_s = -1; ///< commit message taken by the leader (or the client)
-  double applied_s = -1;  ///< commit applied; -1 while in flight
+  double applied_s = -1; ///< commit applied; -1 while in flight
+  LagPath path;          ///< of its commit; complete when it has been applied
+};
+
+/// What a walsender spends its CPU on, in seconds of the reference core.
+struct WalsenderWork {
+  double decode_s = 0; ///< reading WAL and decoding
+  double spill_s = 0;  ///< writing spill files and reading them back
+  double filter_s = 0; ///< row filters
+  double send_s = 0;   ///< replay, output plugin, socket
 };
 
 /// Everything one slot's processes record: the walsender and a subscription's or consumer's.
@@ -63,6 +69,10 @@ struct SubscriptionRecord {
 
   /// Transaction `top`, whose commit ends at `lsn`, has nothing for the client.
   void skipped(Lsn lsn, Xid top) { unsent_.emplace_back(lsn, top); }
+  /// The leader (or the client) takes the commit message of `top`.
+  void taken(Xid top, double on_link_s, double visible_s, double now_s);
+  /// The transaction of `delivery` is applied; its publisher will know at `confirmed_s` (negative: never).
+  void arrived(DeliveryRecord& delivery, double applied_s, double confirmed_s);
 
   std::map<Xid, DeliveryRecord> deliveries;
   DeliveryRecord redelivered; ///< see counted()
@@ -70,20 +80,54 @@ struct SubscriptionRecord {
   Bytes tmp_file_bytes = 0;   ///< subscriber-side files of streamed changes, now
   Bytes peak_tmp_file_bytes = 0;
   Lsn sent_lsn, replay_lsn;
-  int locking_transactions = 0;       ///< that hold row locks now
-  Bytes reread_bytes = 0;             ///< WAL read again after reconnections: confirmed - restart_lsn, summed
-  Rows read_again = 0;                ///< changes decoded again and not sent, the client having them
-  LagSketch flow_lag;                 ///< commit to applied, of the transactions of flows
+  int locking_transactions = 0; ///< that hold row locks now
+  Bytes reread_bytes = 0;       ///< WAL read again after reconnections: confirmed - restart_lsn, summed
+  Rows read_again = 0;          ///< changes decoded again and not sent, the client having them
+  LagSketch flow_lag;           ///< commit to applied, of the transactions of flows
+  LagStatistics lags;           ///< stage by stage, of all transactions applied
+  WalsenderWork walsender;
+  WorkLedger client_work;             ///< what the leader apply worker (or the client) works on
   std::int64_t flow_transactions = 0; ///< applied
 
 private:
   std::deque<std::pair<Lsn, Xid>> unsent_; ///< skipped, and the client not yet past them
 };
 
+/// Written by the sessions of one DDL load.
+struct DdlRecord {
+  std::string name;
+  std::string server;
+  std::int64_t commits = 0;
+  std::int64_t messages = 0; ///< invalidation messages of its commits
+  Bytes wal_bytes = 0;
+};
+
+/// Written by a session that decodes through SQL.
+struct DecodeRecord {
+  std::vector<double> seconds; ///< of each call
+  std::int64_t messages = 0;   ///< rows the last call returned
+};
+
+/// What the clients of one load wrote down, in sums over their transactions.
+struct ClientRecord {
+  std::string name;
+  int clients = 0;
+  double begun_s = 0;
+  double ended_s = 0;
+  double transactions = 0;
+  ClientCycle times; ///< each time summed over the transactions
+  LagSketch response;
+
+  double elapsed_s() const { return ended_s - begun_s; }
+};
+
 struct RunLog {
   std::deque<TransactionRecord> transactions; ///< of batches, each run its own, in order of BEGIN
   std::deque<TransactionRecord> flows;        ///< one record a flow, summed over its transactions
+  std::deque<ClientRecord> clients;           ///< one record a load of clients
+  std::deque<DdlRecord> ddl;                  ///< one record a load
   std::map<std::string, SubscriptionRecord> subscriptions;
+  std::map<std::string, DecodeRecord> decoding; ///< by name of the calls
 };
 
 } // namespace replisim

@@ -22,6 +22,13 @@ WalLog::WalLog(engine::World& world, Options options, const Disk& disk)
 Lsn WalLog::insert(engine::Process& writer, Bytes bytes, WalEntry entry) {
   entry.start = inserted_;
   entry.inserted_s = writer.now();
+  if (const auto* flow = std::get_if<FlowCommitted>(&entry.what))
+    next_xid_ += static_cast<std::uint64_t>(flow->transactions);
+  else if (entry.xid > newest_xid_) {
+    newest_xid_ = entry.xid;
+    ++next_xid_;
+  }
+  entry.next_xid = next_xid_;
   inserted_ = inserted_ + bytes;
   entry.end = inserted_;
   const Lsn end = inserted_;
@@ -78,7 +85,8 @@ std::optional<WalEntry> WalLog::Reader::try_next() {
   ++next_;
   position_ = entry.end;
   WalEntry copy = entry;
-  log_.trim();
+  if (not log_.keeps_all_) // otherwise checkpoints do it
+    log_.trim();
   return copy;
 }
 

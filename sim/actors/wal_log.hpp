@@ -4,6 +4,7 @@
 // a run of rows, or for one transaction record. Walsenders see an entry once all of it is flushed.
 #pragma once
 
+#include "models/invalidation.hpp"
 #include "models/workload.hpp"
 #include "sim/engine/world.hpp"
 
@@ -27,6 +28,7 @@ struct SubtransactionAborted {};
 /// Commit record of a top-level transaction; `index` counts the run's transactions.
 struct Committed {
   std::size_t index = 0;
+  double begin_s = 0; ///< its BEGIN
 };
 /// Abort record of a top-level transaction.
 struct RolledBack {};
@@ -36,7 +38,21 @@ struct FlowCommitted {
   std::int64_t transactions = 0;
   double first_commit_s = 0;
   double last_commit_s = 0;
+  Bytes queued_bytes = 0;   ///< accounted memory of their changes
+  double commit_groups = 0; ///< WAL flushes by which they became visible, one after the other
+  double span_s = 0;        ///< time over which they came
+  double first_begin_s = 0;
+  double last_begin_s = 0;
+  double gathered_s = 0;     ///< the time over which they came; they are worked on together after it
+  double flush_excess_s = 0; ///< what flushing all their WAL together takes longer than that of one
 };
+/// A statement that changes the catalog: rows of the catalog, and the messages of its commands.
+struct CatalogChanged {
+  InvalidationsRef messages;
+  std::int64_t commands = 1;
+};
+/// Commit record of a transaction that changed the catalog and no rows.
+struct CatalogCommitted {};
 /// WAL of other databases: read, never decoded.
 struct OtherWal {};
 /// Running-xacts record (bgwriter, checkpoints).
@@ -47,11 +63,12 @@ struct WalEntry {
   Xid top;                  ///< top-level transaction
   Xid xid;                  ///< the (sub)transaction that wrote it
   std::int64_t records = 1; ///< WAL records it stands for, of all resource managers
-  std::variant<RowsWritten, SubtransactionAborted, Committed, RolledBack, FlowCommitted, OtherWal,
-               RunningXacts>
+  std::variant<RowsWritten, SubtransactionAborted, Committed, RolledBack, FlowCommitted, CatalogChanged,
+               CatalogCommitted, OtherWal, RunningXacts>
       what;
-  double inserted_s = 0; ///< date of the last record
-  double flushed_s = -1; ///< date it became visible to walsenders
+  std::uint64_t next_xid = 0; ///< transaction ids assigned when it was written, small transactions' included
+  double inserted_s = 0;      ///< date of the last record
+  double flushed_s = -1;      ///< date it became visible to walsenders
 };
 
 /// The commit log, as far as anybody asks it: which (sub)transactions are known to be aborted now.
@@ -87,7 +104,11 @@ public:
   Lsn removed() const { return removed_; }
 
   Lsn inserted() const { return inserted_; }
+  /// Transaction ids assigned so far.
+  std::uint64_t next_xid() const { return next_xid_; }
   Lsn flushed() const { return flushed_; }
+  /// Time the disk has spent on flushes.
+  double disk_busy_s() const { return device_.busy_s(world_.now()); }
   /// Announced whenever WAL is inserted: the WAL writer's cue.
   engine::Signal& insertion() { return insertion_; }
 
@@ -104,6 +125,7 @@ public:
     /// Goes to the first entry that ends after `lsn`, which must not be removed.
     void seek(Lsn lsn);
     Lsn position() const { return position_; }
+    Lsn flushed() const { return log_.flushed(); }
 
   private:
     friend class WalLog;
@@ -131,6 +153,8 @@ private:
   std::size_t first_ = 0; ///< index of entries_.front() since the start of the run
   std::vector<std::unique_ptr<Reader>> readers_;
   Lsn inserted_, flushed_, removed_;
+  std::uint64_t next_xid_ = 0;
+  Xid newest_xid_;
   bool keeps_all_ = false; ///< some reader may come back
   Lsn written_;            ///< target of the last request the device took up
 };

@@ -2,14 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace replisim {
+
+namespace {
+constexpr double most_owed_s = 1e-3; ///< see Walsender::work()
+constexpr std::size_t kept_stretches = 4096;
+} // namespace
 
 Walsender::Walsender(Params params, Decoder& decoder, WalLog::Reader& wal, ReplicationConnection& connection,
                      SubscriptionRecord& record)
     : params_(std::move(params)), decoder_(decoder), wal_(wal), connection_(connection),
-      out_(connection.stream()), record_(record) {
+      out_(connection.stream()), record_(record),
+      filter_(*params_.publication, *params_.tables, params_.binary) {
   connection_.on_end([this] { wal_.wake(); });
+  connection_.on_status_request([this] { wal_.wake(); });
 }
 
 void Walsender::run(engine::Process& process) {
@@ -33,12 +41,47 @@ void Walsender::start_session() {
   announced_.clear();
   announced_in_.clear();
   record_.forget_unfinished();
+  flow_station_.restart(-1);
+}
+
+/// The way of the transaction whose commit is in hand: so far it was at `stage`.
+void Walsender::spent(const engine::Process& process, Xid top, LagStage stage) {
+  if (top.valid())
+    record_.counted(top).path.spend(stage, process.now());
+}
+
+/// It waited for room in the socket: for its own rows to be applied, for others', or for the network.
+void Walsender::blocked(const engine::Process& process, Xid top) {
+  record_.counted(top).path.wait(record_.client_work, top.value, process.now(), LagStage::SendQueue,
+                                 out_.crosses_link() ? LagStage::Transfer : LagStage::SendQueue);
+}
+
+/// From the flush to now. While the walsender was blocked because the client applied earlier rows of this
+/// very transaction, it was these that its commit waited for.
+void Walsender::wait_to_be_read(LagPath& path, Xid top) const {
+  for (const auto& [from_s, to_s] : blocked_) {
+    path.spend(LagStage::WaitingToBeRead, from_s);
+    path.wait(record_.client_work, top.value, to_s, LagStage::WaitingToBeRead, LagStage::WaitingToBeRead);
+  }
+  path.spend(LagStage::WaitingToBeRead, read_s_);
+}
+
+/// Hands over a piece that was opened; waits until there is room.
+void Walsender::close(engine::Process& process, engine::StreamCore::Ticket ticket) {
+  const double from_s = process.now();
+  out_.close(process, ticket);
+  if (process.now() > from_s)
+    blocked_.emplace_back(from_s, process.now());
+  if (blocked_.size() > kept_stretches)
+    blocked_.pop_front();
 }
 
 void Walsender::serve(engine::Process& process) {
   while (connection_.connected()) {
+    answer_status_requests(process);
     const auto entry = wal_.try_next();
     if (not entry) {
+      settle(process);
       connection_.caught_up(wal_.position());
       if (out_.outstanding_bytes() == 0) // nothing is under way: what was skipped counts as delivered
         record_.replayed(wal_.position(), process.now());
@@ -50,21 +93,67 @@ void Walsender::serve(engine::Process& process) {
       process.sleep(params_.wakeup_latency_s, engine::Activity::Starved);
       continue;
     }
+    passes_by_ = concerns_nobody(*entry);
+    if (not passes_by_)
+      settle(process);
+    read_s_ = process.now();
     auto decoded = decoder_.decode(*entry);
+    if (not decoded.failure.empty())
+      params_.failed(decoded.failure);
     count(*entry, decoded);
-    if (std::holds_alternative<Committed>(entry->what)) {
-      auto& delivery = record_.counted(entry->top);
-      delivery.flushed_s = entry->flushed_s;
-      delivery.read_s = process.now();
+    if (const auto* committed = std::get_if<Committed>(&entry->what)) {
+      LagPath& path = record_.counted(entry->top).path;
+      path.begin(committed->begin_s, entry->inserted_s);
+      path.spend(LagStage::CommitFlush, entry->flushed_s);
+      wait_to_be_read(path, entry->top);
     }
-    if (decoded.restart_candidate)
+    if (decoded.restart_candidate) {
       connection_.slot().propose_restart(*decoded.restart_candidate, entry->start);
-    for (auto& step : decoded.steps)
-      if (connection_.connected())
-        perform(process, step);
+      connection_.slot().propose_xmin(decoded.oldest_xid, entry->start);
+    }
+    read_cpu_s_ = decoded.steps.front().cpu_s;
+    for (auto& step : decoded.steps) {
+      if (not connection_.connected())
+        break;
+      const bool reading = &step == &decoded.steps.front();
+      (reading ? record_.walsender.decode_s : record_.walsender.spill_s) += step.cpu_s;
+      perform(process, step);
+    }
+    if (not std::holds_alternative<FlowCommitted>(entry->what))
+      flow_station_.other_work(entry->flushed_s, read_s_, process.now());
     record_.sent_lsn = entry->end;
   }
 }
+
+/// ProcessStandbyPSRequestMessage: the oldest transaction in its commit phase, and the position flushed.
+void Walsender::answer_status_requests(engine::Process& process) {
+  for (int i = connection_.take_status_requests(); i > 0; --i) {
+    process.cpu(params_.costs->status_request_s);
+    connection_.answer_status(wal_.flushed());
+  }
+}
+
+/// WAL that is read and leads to no message: other databases, running-xacts records, small transactions on
+/// tables that are not published.
+bool Walsender::concerns_nobody(const WalEntry& entry) {
+  if (const auto* flow = std::get_if<FlowCommitted>(&entry.what))
+    return shape_of(*flow->flow).messages == 0;
+  return std::holds_alternative<OtherWal>(entry.what) or std::holds_alternative<RunningXacts>(entry.what);
+}
+
+/// CPU for WAL that concerns nobody is spent a millisecond at a time: among many slots most of the WAL is
+/// such.
+void Walsender::work(engine::Process& process, double seconds) {
+  if (not passes_by_) {
+    process.cpu(seconds);
+    return;
+  }
+  owed_s_ += seconds;
+  if (owed_s_ >= most_owed_s)
+    settle(process);
+}
+
+void Walsender::settle(engine::Process& process) { process.cpu(std::exchange(owed_s_, 0)); }
 
 void Walsender::count(const WalEntry& entry, const Decoder::Result& decoded) {
   for (const auto& [top, rows] : decoded.dropped)
@@ -80,9 +169,12 @@ void Walsender::count(const WalEntry& entry, const Decoder::Result& decoded) {
 }
 
 void Walsender::perform(engine::Process& process, DecodeStep& step) {
-  process.cpu(step.cpu_s);
+  const bool last = step.kind == DecodeStep::Kind::Replay or step.kind == DecodeStep::Kind::LastChunk;
+  work(process, step.cpu_s);
+  spent(process, step.top, last ? LagStage::SpillAndRestore : LagStage::Decode);
   if (step.kind != DecodeStep::Kind::Replay)
-    process.cpu(static_cast<double>(step.restored) * params_.costs->restore_change_s);
+    restore(process, static_cast<double>(step.restored));
+  spent(process, step.top, LagStage::SpillAndRestore);
   switch (step.kind) {
   case DecodeStep::Kind::Work:
     params_.spilled();
@@ -94,12 +186,11 @@ void Walsender::perform(engine::Process& process, DecodeStep& step) {
     send_flow(process, step);
     break;
   case DecodeStep::Kind::StreamAbort:
-    send_control(process, AbortSubtransaction{step.top, step.subxid},
+    send_control(process, step.top, AbortSubtransaction{step.top, step.subxid},
                  params_.streaming == Streaming::Parallel ? protocol::stream_abort_parallel_body_bytes
                                                           : protocol::stream_abort_body_bytes);
     break;
   case DecodeStep::Kind::LastChunk:
-    record_.counted(step.top).replay_s = process.now();
     if (step.rows > 0)
       send_chunk(process, step);
     send_commit(process, CommitTransaction{step.top, step.lsn, true}, protocol::stream_commit_body_bytes);
@@ -112,25 +203,36 @@ void Walsender::perform(engine::Process& process, DecodeStep& step) {
   }
 }
 
+void Walsender::restore(engine::Process& process, double changes) {
+  const double seconds = changes * params_.costs->restore_change_s;
+  record_.walsender.spill_s += seconds;
+  process.cpu(seconds);
+}
+
+void Walsender::send_work(engine::Process& process, double seconds) {
+  record_.walsender.send_s += seconds;
+  work(process, seconds);
+}
+
 /// Chunks smaller than a batch travel together; a chunk larger than a batch travels in several.
-void Walsender::send_chunk(engine::Process& process, const DecodeStep& step) {
+void Walsender::send_chunk(engine::Process& process, DecodeStep& step) {
   const auto runs = publish(process, step.runs, step.top);
   const Rows rows = rows_of(runs);
   if (rows == 0) { // nothing published in it: the opening and closing remain
-    process.cpu(static_cast<double>(step.chunks) * params_.costs->stream_chunk_s);
+    send_work(process, static_cast<double>(step.chunks) * params_.costs->stream_chunk_s);
     return;
   }
   const Rows pieces =
       std::max<Rows>(1, std::llround(static_cast<double>(rows) / static_cast<double>(params_.batch_rows)));
   if (step.chunks > 1 or pieces == 1) {
-    RowChanges batch = batch_of(runs, step.top, true);
+    RowChanges batch = batch_of(runs, step, true);
     batch.chunks = static_cast<double>(step.chunks);
     send_rows(process, std::move(batch), step.chunks);
     return;
   }
   for (Rows i = 0; i < pieces and connection_.connected(); ++i) {
     const Rows begin = rows * i / pieces, end = rows * (i + 1) / pieces;
-    RowChanges batch = batch_of(part_of(runs, begin, end - begin), step.top, true);
+    RowChanges batch = batch_of(part_of(runs, begin, end - begin), step, true);
     batch.chunks = static_cast<double>(step.chunks) / static_cast<double>(pieces);
     send_rows(process, std::move(batch), 1);
   }
@@ -139,14 +241,15 @@ void Walsender::send_chunk(engine::Process& process, const DecodeStep& step) {
 /// A committed transaction: what was spilled comes back in refills of 4,096 changes, each refill is
 /// sent before the next is read. What stayed in memory is sent in one go. Begin goes out with the first
 /// change, so that nothing is sent of a transaction without one; older versions begin at once.
-void Walsender::replay(engine::Process& process, const DecodeStep& step) {
-  record_.counted(step.top).replay_s = process.now();
-  process.cpu(params_.costs->send_transaction_s);
+void Walsender::replay(engine::Process& process, DecodeStep& step) {
+  send_work(process, params_.costs->send_transaction_s);
   bool begun = false;
   const auto begin = [&] {
-    if (not begun)
-      send_control(process, BeginTransaction{step.top}, protocol::begin_body_bytes);
+    if (begun)
+      return;
     begun = true;
+    send_control(process, step.top, BeginTransaction{step.top}, protocol::begin_body_bytes);
+    blocked(process, step.top);
   };
   if (not params_.traits.skips_empty_transactions)
     begin();
@@ -162,17 +265,17 @@ void Walsender::replay(engine::Process& process, const DecodeStep& step) {
   for (Rows sent = 0; sent < step.rows and connection_.connected(); sent += piece_rows) {
     const Rows rows = std::min(piece_rows, step.rows - sent);
     connection_.set_silent(not params_.traits.keepalives_in_replay);
-    process.cpu(restored_share * static_cast<double>(rows) * params_.costs->restore_change_s);
+    restore(process, restored_share * static_cast<double>(rows));
+    spent(process, step.top, LagStage::SpillAndRestore);
     const auto runs = publish(process, part_of(step.runs, sent, rows), step.top);
     if (runs.empty())
       continue;
     begin();
-    send_rows(process, batch_of(runs, step.top, false),
+    send_rows(process, batch_of(runs, step, false),
               std::clamp<std::int64_t>(rows / refill, 1, refills_per_piece));
   }
   connection_.set_silent(false);
   if (not begun) {
-    record_.counted(step.top).sent_s = process.now();
     record_.skipped(step.lsn, step.top);
     return;
   }
@@ -180,60 +283,41 @@ void Walsender::replay(engine::Process& process, const DecodeStep& step) {
 }
 
 void Walsender::send_commit(engine::Process& process, CommitTransaction commit, Bytes body_bytes) {
-  record_.counted(commit.top).sent_s = process.now();
   connection_.commit_sent(commit.end);
-  send_control(process, commit, body_bytes);
+  send_control(process, commit.top, commit, body_bytes);
 }
 
-Publishing Walsender::publishing_of(const std::string& table) const {
-  const auto& tables = params_.publication->tables;
-  if (std::find(tables.begin(), tables.end(), table) == tables.end())
-    return {};
-  const auto filter = params_.publication->row_filters.find(table);
-  if (filter == params_.publication->row_filters.end())
-    return {true, 1, 0};
-  return {true, filter->second.passes, filter->second.cost_s};
-}
-
-/// pgoutput filters when it sends: unpublished rows were decoded and buffered in vain, and each row of a
-/// filtered table pays for the evaluation, sent or not. Rows that pass are spread evenly.
 std::vector<ChangeRun> Walsender::publish(engine::Process& process, const std::vector<ChangeRun>& runs,
                                           Xid top) {
-  std::vector<ChangeRun> published;
-  double filter_s = 0;
-  for (const auto& run : runs) {
-    const Publishing rules = publishing_of(run.table->name);
-    Rows sent = rules.published ? run.rows.count : 0;
-    if (rules.published and rules.passes < 1) {
-      double& remainder = filter_remainders_[run.table->name];
-      remainder += static_cast<double>(run.rows.count) * rules.passes;
-      sent = std::min(run.rows.count, static_cast<Rows>(remainder + 1e-9));
-      remainder -= static_cast<double>(sent);
-    }
-    filter_s += static_cast<double>(run.rows.count) * rules.filter_cost_s;
-    record_.counted(top).filtered += run.rows.count - sent;
-    if (sent == 0)
-      continue;
-    ChangeRun kept = run;
-    kept.rows.count = sent;
-    published.push_back(kept);
-  }
-  process.cpu(filter_s);
-  return published;
+  auto passed = filter_.pass(runs);
+  record_.counted(top).filtered += passed.filtered;
+  record_.walsender.filter_s += passed.cpu_s;
+  process.cpu(passed.cpu_s);
+  spent(process, top, LagStage::Decode);
+  return std::move(passed.runs);
+}
+
+const DeliveredShape& Walsender::shape_of(const FlowLoad& flow) {
+  auto known = shapes_.find(&flow);
+  if (known == shapes_.end())
+    known = shapes_
+                .emplace(&flow, delivered_shape(
+                                    flow, filter_.tables(), *params_.costs,
+                                    [this](const std::string& table) {
+                                      return publishing_of(*params_.publication, table);
+                                    },
+                                    params_.traits.skips_empty_transactions))
+                .first;
+  return known->second;
 }
 
 /// Small transactions, one after the other: they travel in one piece and keep their commit times.
 void Walsender::send_flow(engine::Process& process, const DecodeStep& step) {
   const FlowLoad* flow = step.flow.flow;
-  auto known = shapes_.find(flow);
-  if (known == shapes_.end())
-    known = shapes_
-                .emplace(flow, delivered_shape(
-                                   *flow, *params_.tables, *params_.costs,
-                                   [this](const std::string& table) { return publishing_of(table); },
-                                   params_.traits.skips_empty_transactions))
-                .first;
-  const DeliveredShape& shape = known->second;
+  const DeliveredShape& shape = shape_of(*flow);
+  const double filter_s = static_cast<double>(step.flow.transactions) * shape.filter_s;
+  record_.walsender.filter_s += filter_s;
+  record_.walsender.send_s -= filter_s; // counted in with the sending below
   const double count = static_cast<double>(step.flow.transactions);
   Rows written = 0;
   for (const auto& statement : flow->transaction)
@@ -246,32 +330,79 @@ void Walsender::send_flow(engine::Process& process, const DecodeStep& step) {
   auto& delivery = record_.counted(step.top);
   delivery.filtered += written - message.rows;
   if (shape.messages == 0) {
-    process.cpu(count * shape.send_s);
+    send_work(process, count * shape.send_s);
     return;
   }
+  FlowStation::Batch batch;
+  message.lag = lag_of(process, step, batch);
+  message.opened_s = process.now();
   delivery.sent += message.rows;
-  const Bytes bytes = std::llround(count * shape.bytes);
+  const Bytes bytes = std::llround(count * shape.bytes) + announce_again(step);
   record_.sent_bytes += bytes;
-  const engine::Flow piece{std::max<Rows>(1, std::llround(count * shape.messages)), bytes, 1};
+  const double opened_s = message.opened_s;
+  // It decodes a transaction, sends it, decodes the next: a round each.
+  const engine::Flow piece{std::max<Rows>(1, std::llround(count * shape.messages)), bytes,
+                           step.flow.transactions};
   const auto ticket = out_.open(std::move(message), piece);
-  process.cpu(count * shape.send_s);
+  // It is woken by each flush, and by each answer of the client, that finds it asleep.
+  const double waking = step.flow.commit_groups + connection_.client_wakeups_per_s() * step.flow.span_s;
+  const double work_s = count * shape.send_s;
+  const double cpu_s =
+      work_s + params_.costs->sender_wakeup_s * wakeups_.count(waking, step.flow.span_s, read_cpu_s_ + work_s,
+                                                               params_.costs->sender_wakeup_s);
+  const double begun_s = process.now();
+  send_work(process, cpu_s);
+  wakeups_.observe(process.now() - begun_s, cpu_s);
   connection_.commit_sent(step.lsn); // the client may report it as soon as it is sent
-  out_.close(process, ticket);
+  close(process, ticket);
+  flow_station_.done(batch, process.now() - opened_s, process.now());
 }
 
-RowChanges Walsender::batch_of(std::vector<ChangeRun> runs, Xid top, bool streamed) {
+/// The way of the single transactions up to the sending of the first message.
+LagSpan Walsender::lag_of(const engine::Process& process, const DecodeStep& step, FlowStation::Batch& batch) {
+  const FlowCommitted& flow = step.flow;
+  LagSpan lag;
+  lag.transactions = flow.transactions;
+  lag.first.begin(flow.first_begin_s, flow.first_commit_s);
+  lag.last.begin(flow.last_begin_s, flow.last_commit_s);
+  const double flush_s = std::max(0.0, step.flushed_s - step.inserted_s - flow.flush_excess_s);
+  const SpreadDates flushed{flow.first_commit_s + flush_s, flow.last_commit_s + flush_s};
+  lag.spend(LagStage::CommitFlush, flushed.first_s, flushed.last_s);
+  batch = {step.top.value, flow.transactions, flow.gathered_s,
+           step.flushed_s, read_s_,           process.now() - read_s_};
+  const auto served = flow_station_.serve(flushed, batch);
+  lag.spend(LagStage::WaitingToBeRead, served.started.first_s, served.started.last_s);
+  lag.spend(LagStage::Decode, served.ended.first_s, served.ended.last_s);
+  return lag;
+}
+
+/// Entries of the relation-sync cache that were built again: each announces its table anew.
+Bytes Walsender::announce_again(const DecodeStep& step) {
+  Bytes bytes = 0;
+  for (const auto& statement : step.flow.flow->transaction) {
+    const Table& table = params_.tables->at(statement.table);
+    const auto built = step.built.find(&table);
+    if (built == step.built.end() or not publishing_of(*params_.publication, table.name).published)
+      continue;
+    const std::int64_t again = built->second - (announced_.insert(&table).second ? 1 : 0);
+    bytes += again * (relation_message_bytes(filter_.tables().at(table.name)) + protocol::frame_bytes);
+  }
+  return bytes;
+}
+
+RowChanges Walsender::batch_of(std::vector<ChangeRun> runs, DecodeStep& step, bool streamed) {
   RowChanges batch;
-  batch.top = top;
+  batch.top = step.top;
   batch.streamed = streamed;
   batch.rows = rows_of(runs);
   batch.body_bytes = body_bytes_of(runs);
   for (const auto& run : runs) {
     const bool first =
-        streamed ? announced_in_.insert({top, run.table}).second : announced_.insert(run.table).second;
-    if (first) {
-      ++batch.relations;
-      batch.relation_bytes += relation_message_bytes(*run.table);
-    }
+        streamed ? announced_in_.insert({step.top, run.table}).second : announced_.insert(run.table).second;
+    const auto built = step.built.extract(run.table);
+    const std::int64_t messages = std::max<std::int64_t>(first ? 1 : 0, built.empty() ? 0 : built.mapped());
+    batch.relations += static_cast<int>(messages);
+    batch.relation_bytes += messages * relation_message_bytes(run.wire_table());
   }
   batch.runs = std::move(runs);
   return batch;
@@ -284,7 +415,7 @@ double Walsender::send_seconds(const RowChanges& batch) const {
   for (const auto& run : batch.runs)
     seconds +=
         static_cast<double>(run.rows.count) *
-        (costs.send_change_s + columns_sent(*run.table, run.statement->operation) * costs.send_column_s);
+        (costs.send_change_s + columns_sent_seconds(costs, run.wire_table(), run.statement->operation));
   return seconds;
 }
 
@@ -299,19 +430,24 @@ void Walsender::send_rows(engine::Process& process, RowChanges batch, std::int64
   const Bytes bytes = batch.body_bytes + batch.rows * (protocol::frame_bytes + xid_bytes) +
                       batch.relation_bytes + batch.relations * protocol::frame_bytes + whole_brackets;
   const engine::Flow flow{batch.rows, bytes, bursts};
-  auto& delivery = record_.counted(batch.top);
+  const Xid top = batch.top;
+  auto& delivery = record_.counted(top);
   delivery.sent += batch.rows;
   record_.sent_bytes += bytes;
   connection_.set_silent(false);
   const auto ticket = out_.open(std::move(batch), flow);
-  process.cpu(seconds);
-  out_.close(process, ticket);
+  send_work(process, seconds);
+  spent(process, top, LagStage::Decode);
+  close(process, ticket);
+  blocked(process, top);
 }
 
-void Walsender::send_control(engine::Process& process, ReplicationMessage message, Bytes body_bytes) {
+void Walsender::send_control(engine::Process& process, Xid top, ReplicationMessage message,
+                             Bytes body_bytes) {
   const Bytes bytes = protocol::frame_bytes + body_bytes;
   record_.sent_bytes += bytes;
-  process.cpu(params_.costs->send_change_s);
+  send_work(process, params_.costs->send_change_s);
+  spent(process, top, LagStage::Decode);
   out_.send(process, std::move(message), {1, bytes, 1});
 }
 

@@ -6,13 +6,18 @@
 #pragma once
 
 #include "models/flow_shape.hpp"
+#include "models/flow_station.hpp"
+#include "models/wakeups.hpp"
 #include "sim/actors/decoder.hpp"
+#include "sim/actors/publishing.hpp"
 #include "sim/actors/replication_connection.hpp"
 #include "sim/actors/replication_messages.hpp"
 #include "sim/actors/run_log.hpp"
 #include "sim/scenario/scenario.hpp"
 
+#include <deque>
 #include <set>
+#include <utility>
 
 namespace replisim {
 
@@ -24,10 +29,13 @@ public:
     Rows batch_rows = 1; ///< rows per piece where nothing in the mechanism is larger
     const Publication* publication = nullptr;
     const std::map<std::string, Table>* tables = nullptr;
+    bool binary = false; ///< subscription option
     VersionTraits traits;
     std::function<void()> progressed; ///< called when the client has everything there is
     std::function<void()> spilled;    ///< called when spill files have grown
-    double wakeup_latency_s = 0;      ///< from a WAL flush until an idle walsender runs
+    /// Called with the reason when decoding cannot go on: the walsender ends, and would end again.
+    std::function<void(const std::string&)> failed = {};
+    double wakeup_latency_s = 0; ///< from a WAL flush until an idle walsender runs
   };
   Walsender(Params params, Decoder& decoder, WalLog::Reader& wal, ReplicationConnection& connection,
             SubscriptionRecord& record);
@@ -37,17 +45,29 @@ public:
 private:
   void serve(engine::Process& process);
   void start_session();
+  void answer_status_requests(engine::Process& process);
   void count(const WalEntry& entry, const Decoder::Result& decoded);
   void perform(engine::Process& process, DecodeStep& step);
+  bool concerns_nobody(const WalEntry& entry);
+  void work(engine::Process& process, double seconds);
+  void settle(engine::Process& process);
+  const DeliveredShape& shape_of(const FlowLoad& flow);
+  void restore(engine::Process& process, double changes);
+  void send_work(engine::Process& process, double seconds);
   void send_flow(engine::Process& process, const DecodeStep& step);
-  void send_chunk(engine::Process& process, const DecodeStep& step);
-  void replay(engine::Process& process, const DecodeStep& step);
+  void send_chunk(engine::Process& process, DecodeStep& step);
+  void replay(engine::Process& process, DecodeStep& step);
   void send_rows(engine::Process& process, RowChanges batch, std::int64_t bursts);
   void send_commit(engine::Process& process, CommitTransaction commit, Bytes body_bytes);
-  void send_control(engine::Process& process, ReplicationMessage message, Bytes body_bytes);
+  void send_control(engine::Process& process, Xid top, ReplicationMessage message, Bytes body_bytes);
+  LagSpan lag_of(const engine::Process& process, const DecodeStep& step, FlowStation::Batch& batch);
+  void spent(const engine::Process& process, Xid top, LagStage stage);
+  void blocked(const engine::Process& process, Xid top);
+  void wait_to_be_read(LagPath& path, Xid top) const;
+  void close(engine::Process& process, engine::StreamCore::Ticket ticket);
   std::vector<ChangeRun> publish(engine::Process& process, const std::vector<ChangeRun>& runs, Xid top);
-  Publishing publishing_of(const std::string& table) const;
-  RowChanges batch_of(std::vector<ChangeRun> runs, Xid top, bool streamed);
+  RowChanges batch_of(std::vector<ChangeRun> runs, DecodeStep& step, bool streamed);
+  Bytes announce_again(const DecodeStep& step);
   double send_seconds(const RowChanges& batch) const;
 
   Params params_;
@@ -56,11 +76,18 @@ private:
   ReplicationConnection& connection_;
   ReplicationStream& out_;
   SubscriptionRecord& record_;
-  std::map<std::string, double> filter_remainders_; ///< rows a row filter passes, not yet whole ones
+  PublicationFilter filter_;
   std::map<const FlowLoad*, DeliveredShape> shapes_;
   std::map<const FlowLoad*, double> flow_remainders_;
-  double bracket_bytes_ = 0;         ///< of Stream Start and Stop messages, not yet whole ones
-  std::set<const Table*> announced_; ///< Relation message sent in this session
+  WakeUps wakeups_;
+  double read_cpu_s_ = 0; ///< reading and decoding of the entry in hand
+  FlowStation flow_station_;
+  bool passes_by_ = false;                        ///< the WAL in hand concerns nobody
+  double owed_s_ = 0;                             ///< CPU for such WAL, still to be spent
+  std::deque<std::pair<double, double>> blocked_; ///< from, to: the last stretches without room in the socket
+  double read_s_ = 0;                             ///< when the WAL entry in hand was read
+  double bracket_bytes_ = 0;                      ///< of Stream Start and Stop messages, not yet whole ones
+  std::set<const Table*> announced_;              ///< Relation message sent in this session
   std::set<std::pair<Xid, const Table*>> announced_in_; ///< ... within a streamed transaction
 };
 

@@ -50,6 +50,7 @@ StreamCore::Ticket StreamCore::open(const Flow& flow) {
   piece.window = std::max(options_.window_bytes,
                           static_cast<Bytes>(std::min(scaled, static_cast<double>(piece.occupied))));
   piece.transferred = not crosses_link_;
+  piece.on_link_s = piece.visible_s = world_.now();
   outstanding_bytes_ += piece.occupied;
   pieces_.push_back(piece);
   if (crosses_link_) {
@@ -94,6 +95,10 @@ void StreamCore::pump(Process& process, HostId to) {
     while (next_to_pump_ == next_)
       process.wait(to_pump_, Activity::Starved);
     const Ticket ticket = next_to_pump_++;
+    if (has(ticket)) {
+      piece(ticket).on_link_s = process.now();
+      piece(ticket).visible_s = process.now() + options_.latency_s;
+    }
     world_.at(process.now() + options_.latency_s, [this, ticket] {
       if (not has(ticket))
         return;
@@ -128,6 +133,8 @@ std::optional<StreamCore::CorePart> StreamCore::receive(Process& reader) {
   part.ticket = next.ticket;
   part.messages = next.flow.messages;
   part.occupied = next.occupied;
+  part.on_link_s = next.on_link_s;
+  part.visible_s = next.visible_s;
   const bool split = next.occupied > next.window and next.flow.messages > 1;
   if (split) {
     const double head_share =

@@ -68,6 +68,8 @@ public:
     Bytes occupied = 0;
     bool first = true;
     bool last = true;
+    double on_link_s = 0; ///< when its piece began to cross the link (opened, where there is none)
+    double visible_s = 0; ///< when the reader could begin with it
   };
   /// The next part, once its piece has been opened; nothing after finish().
   std::optional<CorePart> receive(Process& reader);
@@ -77,6 +79,7 @@ public:
   void release(const CorePart& part);
 
   Bytes outstanding_bytes() const { return outstanding_bytes_; }
+  bool crosses_link() const { return crosses_link_; }
 
 private:
   struct Piece {
@@ -88,6 +91,7 @@ private:
     bool closed = false;
     bool transferred = true;
     bool arrived = false;
+    double on_link_s = 0, visible_s = 0;
     int parts_taken = 0;
   };
   Piece& piece(Ticket ticket);
@@ -155,6 +159,7 @@ public:
   void release(const Part& part) { core_.release(part); }
 
   Bytes outstanding_bytes() const { return core_.outstanding_bytes(); }
+  bool crosses_link() const { return core_.crosses_link(); }
 
 private:
   StreamCore core_;

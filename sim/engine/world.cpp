@@ -52,6 +52,14 @@ struct World::Impl {
   sg4::NetZone* zone = sg4::create_full_zone("world");
   std::vector<sg4::Host*> hosts;
   std::vector<Machine> machines;
+  /// Threads that want a CPU of a host, and their integral over time. SimGrid counts activities, of which one
+  /// may stand for many threads.
+  struct Demand {
+    int threads = 0;
+    double thread_seconds = 0;
+    double since_s = 0;
+  };
+  std::vector<std::unique_ptr<Demand>> demands;
   sg4::SemaphorePtr done = sg4::Semaphore::create(0);
   std::exception_ptr error;
   double origin_s = 0; ///< SimGrid's clock at the start of this world
@@ -112,12 +120,19 @@ Device::~Device() = default;
 
 void Device::write_and_flush(Process& process, const std::function<Bytes()>& bytes) {
   // Who queues here waits for a process that is itself asleep on the device: no deadlock possible.
+  process.on_device_since_s_ = process.now();
   process.begin(Activity::Busy);
   impl_->semaphore->acquire();
   process.end();
   const Bytes amount = bytes();
-  if (amount >= 0)
+  if (amount >= 0) {
+    busy_since_s_ = process.now();
     process.sleep(disk_.fsync_latency_s + static_cast<double>(amount) / disk_.write_bandwidth_bytes_per_s);
+    busy_s_ += process.now() - busy_since_s_;
+    busy_since_s_ = -1;
+  }
+  process.usage_.device_s += process.now() - process.on_device_since_s_;
+  process.on_device_since_s_ = -1;
   impl_->semaphore->release();
 }
 
@@ -160,36 +175,34 @@ Usage Process::usage() const {
   Usage usage = usage_;
   if (in_activity_)
     usage.add(current_, now() - current_since_s_);
+  if (on_device_since_s_ >= 0)
+    usage.device_s += now() - on_device_since_s_;
   return usage;
 }
 
-void Process::cpu(double seconds) {
-  REPLISIM_REQUIRE(seconds >= 0 and std::isfinite(seconds), "{} asks for {} s of CPU", name_, seconds);
-  if (seconds == 0)
-    return;
-  begin(Activity::Busy);
-  sg4::this_actor::execute(seconds);
-  end();
-  usage_.cpu_s += seconds / world_.impl_->machines[static_cast<std::size_t>(host_.value)].speed;
-}
+void Process::cpu(double seconds) { cpu_on(1, seconds); }
 
 void Process::cpu_on(int cpus, double seconds) {
-  if (cpus <= 1) {
-    cpu(seconds);
-    return;
-  }
   REPLISIM_REQUIRE(seconds >= 0 and std::isfinite(seconds), "{} asks for {} s of CPU", name_, seconds);
   if (seconds == 0)
     return;
+  const int threads = std::max(1, cpus);
+  constexpr double slice_s = 10; // usage() counts what is done: hours of work must not wait for their end
   begin(Activity::Busy);
-  // One activity a thread: a host with second threads per core counts activities to know its capacity.
-  std::vector<sg4::ExecPtr> threads;
-  for (int i = 0; i < cpus; ++i)
-    threads.push_back(sg4::this_actor::exec_async(seconds / cpus));
-  for (const auto& thread : threads)
-    thread->wait();
+  world_.want_cpus(host_, threads);
+  const double speed = world_.impl_->machines[static_cast<std::size_t>(host_.value)].speed;
+  for (double left = seconds; left > 0;) {
+    const double work = left > 1.5 * slice_s ? slice_s : left;
+    if (threads == 1)
+      sg4::this_actor::execute(work);
+    else // one activity that shares as `threads` of one thread would
+      sg4::this_actor::thread_execute(world_.impl_->hosts[static_cast<std::size_t>(host_.value)],
+                                      work / threads, threads);
+    usage_.cpu_s += work / speed;
+    left -= work;
+  }
+  world_.want_cpus(host_, -threads);
   end();
-  usage_.cpu_s += seconds / world_.impl_->machines[static_cast<std::size_t>(host_.value)].speed;
 }
 
 void Process::sleep(double seconds, Activity activity) {
@@ -239,14 +252,28 @@ HostId World::add_host(const std::string& name, const Machine& machine) {
                    machine.cpus(), machine.speed);
   auto* host = impl_->zone->create_host(name, machine.speed);
   host->set_core_count(machine.cpus());
+  impl_->demands.push_back(std::make_unique<Impl::Demand>());
   if (machine.threads_per_core > 1)
-    host->set_sharing_policy(sg4::Host::SharingPolicy::NONLINEAR, [machine](double, int running) {
-      return machine.speed * machine.capacity(running);
-    });
+    host->set_sharing_policy(sg4::Host::SharingPolicy::NONLINEAR,
+                             [machine, demand = impl_->demands.back().get()](double, int) {
+                               return machine.speed * machine.capacity(demand->threads);
+                             });
   host->seal();
   impl_->hosts.push_back(host);
   impl_->machines.push_back(machine);
   return {static_cast<int>(impl_->hosts.size()) - 1};
+}
+
+void World::want_cpus(HostId host, int more) {
+  Impl::Demand& demand = *impl_->demands[static_cast<std::size_t>(host.value)];
+  demand.thread_seconds += demand.threads * (now() - demand.since_s);
+  demand.since_s = now();
+  demand.threads += more;
+}
+
+double World::thread_seconds(HostId host) const {
+  const Impl::Demand& demand = *impl_->demands.at(static_cast<std::size_t>(host.value));
+  return demand.thread_seconds + demand.threads * (now() - demand.since_s);
 }
 
 void World::add_link(HostId a, HostId b, double bandwidth_bytes_per_s) {

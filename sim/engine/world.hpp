@@ -37,6 +37,7 @@ struct Usage {
   double starved_s = 0; ///< waiting for input
   double blocked_s = 0; ///< waiting for output
   double cpu_s = 0;     ///< CPU seconds consumed
+  double device_s = 0;  ///< part of busy_s: on a device, or waiting for its turn
 
   void add(Activity activity, double seconds);
 };
@@ -85,7 +86,7 @@ public:
   /// Housekeeping goes on for ever by itself: while only such processes sleep, nothing will happen any more.
   void set_housekeeping() { housekeeping_ = true; }
 
-  /// Usage up to now; a running wait is included.
+  /// Usage up to now; a running wait is included, CPU seconds lag behind by ten at most.
   Usage usage() const;
 
 private:
@@ -100,6 +101,7 @@ private:
   Usage usage_;
   Activity current_ = Activity::Starved;
   double current_since_s_ = 0;
+  double on_device_since_s_ = -1; ///< negative: not on a device
   bool in_activity_ = false;
   bool housekeeping_ = false;
   std::string waits_for_;
@@ -113,11 +115,15 @@ public:
   /// Waits for its turn, asks `bytes` how much there is to write, writes and flushes it. A negative
   /// answer means that there is nothing left to do.
   void write_and_flush(Process& process, const std::function<Bytes()>& bytes);
+  /// Time it has spent on requests up to `now_s`, the one in hand included.
+  double busy_s(double now_s) const { return busy_s_ + (busy_since_s_ < 0 ? 0 : now_s - busy_since_s_); }
 
 private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
   Disk disk_;
+  double busy_s_ = 0;
+  double busy_since_s_ = -1; ///< negative: idle
 };
 
 /// Hash over (time, source, kind, numbers) of all events recorded, in order.
@@ -160,6 +166,9 @@ public:
   /// Calls `callback(now)` every `interval_s` from time 0 on until the end of the run.
   void every(double interval_s, std::function<void(double)> callback);
 
+  /// Integral over time of the number of threads on the host that run or wait for a CPU.
+  double thread_seconds(HostId host) const;
+
   /// Moves `bytes` from the process's host to `to` over their link, sharing its bandwidth. The process
   /// is busy meanwhile. Latency is not included.
   void transfer(Process& process, HostId to, Bytes bytes);
@@ -175,6 +184,7 @@ private:
   friend class Device;
   struct Impl;
   void deadlock();
+  void want_cpus(HostId host, int more);
   void tick(std::size_t periodic, std::int64_t n);
   void from_timer(const std::function<void()>& callback);
   void fail(const std::string& process, std::exception_ptr error);

@@ -1,5 +1,7 @@
 #include "sim/observe/metrics.hpp"
 
+#include "sim/observe/catalog_metrics.hpp"
+#include "sim/observe/client_metrics.hpp"
 #include "sim/observe/timeline_recorder.hpp"
 
 #include <algorithm>
@@ -26,9 +28,14 @@ Metrics slot_metrics(const Pipeline& pipeline, const std::string& name, double e
                      {"stream_bytes", number(counters.stream_bytes)},
                      {"total_txns", number(counters.total_txns)},
                      {"total_bytes", number(counters.total_bytes)},
+                     {"spill_files", number(side.decoder->buffer().spill_files())},
                      {"peak_spill_file_bytes", number(side.decoder->buffer().peak_spill_file_bytes())},
                      {"peak_sub_tmp_file_bytes", number(record.peak_tmp_file_bytes)},
                      {"sent_bytes", number(record.sent_bytes)}};
+  if (side.retention != nullptr) {
+    metrics["status_requests"] = number(side.connection->status_requests());
+    metrics["conflict_slot_updates"] = number(side.retention->slot_updates());
+  }
   if (record.flow_transactions > 0) {
     metrics["apply_tps"] = number(record.flow_transactions) / end_s;
     metrics["lag_s_mean"] = record.flow_lag.mean();
@@ -48,6 +55,10 @@ void add_cursors(const Pipeline& pipeline, const std::string& name, Metrics& met
   auto number = [](auto value) { return static_cast<double>(value); };
   metrics["confirmed_flush_lsn"] = number(side.slot->confirmed_flush_lsn().value);
   metrics["restart_lsn"] = number(side.slot->restart_lsn().value);
+  metrics["catalog_xmin_age_xids"] =
+      side.slot->lost()
+          ? 0
+          : number(pipeline.publishers().at(side.publisher).wal->next_xid() - side.slot->catalog_xmin());
   metrics["retained_wal_bytes"] = side.slot->lost() ? 0 : number(inserted - side.slot->restart_lsn());
   metrics["lag_bytes"] = number(std::max<Bytes>(0, inserted - record.replay_lsn));
   const LagTracker& lags = side.connection->lag_columns();
@@ -68,16 +79,18 @@ void keep_largest(Metrics& metrics, const std::string& name, double value) {
   it->second = std::max(it->second, value);
 }
 
-/// The parts add up to applied - commit record exactly: each date appears once with each sign.
-std::map<std::string, double> lag_anatomy(const TransactionRecord& record, const DeliveryRecord& delivery) {
-  if (delivery.replay_s < 0 or delivery.sent_s < 0)
-    return {};
-  return {{"commit_flush_s", delivery.flushed_s - record.commit_record_s},
-          {"waiting_to_be_read_s", delivery.read_s - delivery.flushed_s},
-          {"decode_and_spill_s", delivery.replay_s - delivery.read_s},
-          {"restore_and_send_s", delivery.sent_s - delivery.replay_s},
-          {"transfer_and_queue_s", delivery.received_s - delivery.sent_s},
-          {"apply_and_commit_s", delivery.applied_s - delivery.received_s}};
+DelaySummary delay_summary(double mean_s, const LagSketch& sketch) {
+  return {mean_s, sketch.quantile(0.5), sketch.quantile(0.95), sketch.quantile(0.99)};
+}
+
+LagSummary lag_summary(const LagStatistics& lags) {
+  LagSummary out;
+  out.transactions = lags.transactions();
+  out.lag = delay_summary(lags.mean_lag_s(), lags.lag());
+  for (std::size_t i = 0; i < lag_stages; ++i)
+    out.stages[i] =
+        delay_summary(lags.mean_s(static_cast<LagStage>(i)), lags.stage(static_cast<LagStage>(i)));
+  return out;
 }
 
 TransactionResult transaction_result(const TransactionRecord& record, const RunLog& log) {
@@ -93,8 +106,8 @@ TransactionResult transaction_result(const TransactionRecord& record, const RunL
     if (it == subscription.deliveries.end())
       continue;
     out.rows_applied = std::max(out.rows_applied, it->second.applied);
-    if (it->second.applied_s > out.applied_s)
-      out.lag_anatomy = lag_anatomy(record, it->second);
+    if (it->second.path.parts().applied_ns > 0)
+      out.lag_anatomy[name] = it->second.path.parts();
     out.applied_s = std::max(out.applied_s, it->second.applied_s);
     if (it->second.first_lock_s >= 0 and it->second.applied_s >= 0)
       out.lock_hold_s = std::max(out.lock_hold_s, it->second.applied_s - it->second.first_lock_s);
@@ -109,9 +122,9 @@ std::map<std::string, StageShares> stage_shares(const Pipeline& pipeline, double
   for (const auto& role : pipeline.roles()) {
     const auto usage = role.process->usage();
     const bool idle_spare = role.stage == "parallel_apply_worker" and usage.busy_s == 0;
-    static const std::set<std::string> aside = {"background", "walwriter", "background_writer",
-                                                "checkpointer", "other_databases"};
-    if (aside.contains(role.stage) or idle_spare or end_s <= 0)
+    static const std::set<std::string> aside = {"background",   "walwriter",       "background_writer",
+                                                "checkpointer", "other_databases", "launcher"};
+    if (aside.contains(role.stage) or role.makes_load or idle_spare or end_s <= 0)
       continue;
     const std::string key = role.node + "." + role.stage;
     auto& share = shares[key];
@@ -127,10 +140,19 @@ std::map<std::string, StageShares> stage_shares(const Pipeline& pipeline, double
   return shares;
 }
 
+void count_committed(const TransactionRecord& transaction, Metrics& metrics) {
+  if (not transaction.committed)
+    return;
+  metrics["committed_transactions"] += 1;
+  metrics["committed_changes"] +=
+      static_cast<double>(transaction.rows_written - transaction.rows_rolled_back);
+}
+
 void add_transactions(const Pipeline& pipeline, double end_s, RunResult& result) {
   const RunLog& log = pipeline.log();
   for (const auto& transaction : log.transactions) {
     result.metrics["wal_bytes"] += static_cast<double>(transaction.wal_bytes);
+    count_committed(transaction, result.metrics);
     const TransactionResult listed = transaction_result(transaction, log);
     keep_largest(result.metrics, "statement_s", listed.statement_end_s - listed.begin_s);
     keep_largest(result.metrics, "commit_s", listed.commit_s - listed.begin_s);
@@ -143,7 +165,10 @@ void add_transactions(const Pipeline& pipeline, double end_s, RunResult& result)
   }
   for (const auto& flow : log.flows) {
     result.metrics["wal_bytes"] += static_cast<double>(flow.wal_bytes);
-    result.metrics["tps"] += end_s > 0 ? static_cast<double>(flow.transactions) / end_s : 0;
+    result.metrics["committed_transactions"] += static_cast<double>(flow.transactions);
+    result.metrics["committed_changes"] += static_cast<double>(flow.rows_written);
+    if (not flow.of_clients)
+      result.metrics["tps"] += end_s > 0 ? static_cast<double>(flow.transactions) / end_s : 0;
   }
 }
 
@@ -173,7 +198,7 @@ void collect_metrics(const Pipeline& pipeline, double end_s, RunResult& result) 
       else
         result.metrics[metric] += value;
     add_cursors(pipeline, name, metrics);
-    for (const char* metric : {"retained_wal_bytes", "lag_bytes"})
+    for (const char* metric : {"retained_wal_bytes", "lag_bytes", "catalog_xmin_age_xids"})
       keep_largest(result.metrics, metric, metrics.at(metric));
     for (const auto& transaction : log.transactions) {
       const auto it = log.subscriptions.at(name).deliveries.find(transaction.xid);
@@ -184,11 +209,15 @@ void collect_metrics(const Pipeline& pipeline, double end_s, RunResult& result) 
         keep_largest(metrics, "lock_hold_s", it->second.applied_s - it->second.first_lock_s);
     }
     result.subscriptions[name] = std::move(metrics);
+    if (const LagStatistics& lags = log.subscriptions.at(name).lags; lags.transactions() > 0)
+      result.lag_anatomies[name] = lag_summary(lags);
   }
+  collect_catalog_metrics(pipeline, result);
   add_transactions(pipeline, end_s, result);
   for (const auto& role : pipeline.roles())
     if (is_server_process(role))
       result.metrics[cpu_metric(role)] += role.process->usage().cpu_s;
+  add_client_metrics(pipeline, end_s, result);
   result.stages = stage_shares(pipeline, end_s);
   name_bottleneck(result);
 }

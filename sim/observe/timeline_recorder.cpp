@@ -7,7 +7,8 @@ namespace replisim {
 std::string cpu_metric(const Role& role) { return "cpu_" + role.node + "." + role.stage + "_s"; }
 
 bool is_server_process(const Role& role) {
-  return role.stage != "network" and role.stage != "background" and role.stage != "other_databases";
+  return role.stage != "network" and role.stage != "background" and role.stage != "other_databases" and
+         role.stage != "commit";
 }
 
 Bytes retained_wal_bytes(const Pipeline& pipeline, const std::string& publisher) {
@@ -19,7 +20,8 @@ Bytes retained_wal_bytes(const Pipeline& pipeline, const std::string& publisher)
   return most;
 }
 
-TimelineRecorder::TimelineRecorder(Pipeline& pipeline, double interval_s) : pipeline_(pipeline) {
+TimelineRecorder::TimelineRecorder(Pipeline& pipeline, double interval_s)
+    : pipeline_(pipeline), watch_(pipeline) {
   timeline_.columns = {"t_s",
                        "wal_lsn",
                        "sent_lsn",
@@ -58,6 +60,7 @@ void TimelineRecorder::sample(double now_s) {
     if ((ticks_ - 1) % stride_ != 0)
       return;
   }
+  watch_.sample(now_s);
   Lsn wal;
   double retained_bytes = 0;
   for (const auto& [name, side] : pipeline_.publishers()) {

@@ -18,6 +18,11 @@ public:
   Timeline take() { return std::move(timeline_); }
   /// Lag of each slot at the times of the timeline.
   const LagSeries& lags() const { return lags_; }
+  /// The run is over: what happened since the last sample is watched, too.
+  const StageWatch& watch_until(double end_s) {
+    watch_.sample(end_s);
+    return watch_;
+  }
 
 private:
   void sample(double now_s);
@@ -26,6 +31,7 @@ private:
   std::vector<std::string> cpu_keys_;
   Timeline timeline_;
   LagSeries lags_;
+  StageWatch watch_;
   std::int64_t ticks_ = 0;
   std::int64_t stride_ = 1;
 };

@@ -1,4 +1,5 @@
 // The table a DBA reads: what ran, how long it took, what the slot counted, who was the bottleneck.
+#include "sim/report/lag_section.hpp"
 #include "sim/report/run_report.hpp"
 #include "sim/report/text.hpp"
 
@@ -44,12 +45,14 @@ public:
   std::string text() {
     title();
     times();
+    clients();
     slot();
     sizes();
     cpu();
     others();
     subscriptions();
     transactions();
+    out_ += lag_section(run_);
     stages();
     sentences();
     return std::move(out_);
@@ -62,6 +65,8 @@ private:
   void replication_line();
   void pipeline_line(const Subscription& subscription);
   void batch_line(const BatchLoad& batch);
+  void client_line(const ClientLoad& load);
+  void clients();
   void times();
   void slot();
   void sizes();
@@ -138,6 +143,8 @@ std::string step_text(const TransactionStep& step) {
                        whole_text(static_cast<double>(statement->rows)));
   if (const auto* savepoint = std::get_if<SavepointStep>(&step))
     return "savepoint " + identifier(savepoint->name);
+  if (const auto* pause = std::get_if<PauseStep>(&step))
+    return "pause " + seconds_text(pause->seconds);
   return "rollback to " + identifier(std::get<RollbackToStep>(step).savepoint);
 }
 
@@ -165,6 +172,15 @@ void RunTable::batch_line(const BatchLoad& batch) {
                   fmt::format("{}commit", steps.empty() ? "" : fmt::format("{}, ", fmt::join(steps, ", "))));
 }
 
+void RunTable::client_line(const ClientLoad& load) {
+  std::string text = fmt::format("{} clients on {}", load.clients, load.host);
+  if (load.think_s > 0)
+    text += fmt::format(", {} between transactions", seconds_text(load.think_s));
+  if (load.rate_per_s > 0)
+    text += fmt::format(", at most {} transactions a second", whole_text(load.rate_per_s));
+  out_ += wrapped("  clients      ", text);
+}
+
 void RunTable::replication_line() {
   if (replications_.runs.size() < 2)
     return;
@@ -181,6 +197,8 @@ void RunTable::title() {
     pipeline_line(subscription);
   for (const auto& batch : scenario_.batches)
     batch_line(batch);
+  for (const auto& load : scenario_.clients)
+    client_line(load);
   replication_line();
 }
 
@@ -195,6 +213,35 @@ void RunTable::times() {
     }
   if (any)
     out_ += "\nTimes\n" + table.render(0);
+}
+
+/// Where the time of a transaction went, and what the subscriber made of it.
+void RunTable::clients() {
+  if (run_.clients.empty())
+    return;
+  const auto rate = [](double value) { return fmt::format("{:.1f} /s", value); };
+  TextTable table({"", ""}, 1);
+  const std::array figures{
+      KeyTime{"tps", "TPS", "transactions a second on the publisher"},
+      KeyTime{"apply_tps", "apply TPS", "transactions a second applied"},
+      KeyTime{"latency_s", "latency", "BEGIN to COMMIT's return, mean"},
+      KeyTime{"latency_s_p50", "median", ""},
+      KeyTime{"latency_s_p95", "95 %", ""},
+      KeyTime{"latency_s_p99", "99 %", ""},
+      KeyTime{"latency_s_max", "longest", ""},
+      KeyTime{"lag_transactions", "behind", "transactions not yet applied at the end"},
+      KeyTime{"catch_up_s", "catch-up", "from the end of the load until all is applied"},
+  };
+  for (const auto& figure : figures)
+    if (const auto* interval = take(figure.metric))
+      table.add_with_note({"  " + std::string(figure.label),
+                           value_text(*interval, figure.metric.ends_with("tps")        ? +rate
+                                                 : figure.metric == "lag_transactions" ? whole_text
+                                                                                       : seconds_text)},
+                          std::string(figure.meaning));
+  out_ += "\nClients\n" + table.render(0);
+  for (const auto& load : run_.clients)
+    out_ += wrapped("  budget       ", load.budget);
 }
 
 void RunTable::slot() {
@@ -326,7 +373,7 @@ void RunTable::sentences() {
   if (not run_.verdicts.empty())
     out_ += "\nSlots\n";
   for (const auto& [name, verdict] : run_.verdicts)
-    out_ += wrapped("  " + name + ": ", verdict);
+    out_ += wrapped("  " + name + ": ", verdict.text);
   if (not run_.outcomes.empty())
     out_ += "\nWhat gave way\n";
   for (const auto& outcome : run_.outcomes)

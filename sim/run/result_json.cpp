@@ -1,6 +1,7 @@
 #include "sim/run/result_json.hpp"
 
 #include "models/base/check.hpp"
+#include "sim/run/lag_json.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -24,6 +25,9 @@ json stages_json(const std::map<std::string, StageShares>& stages) {
 }
 
 json transaction_json(const TransactionResult& t) {
+  json lags = json::object();
+  for (const auto& [slot, parts] : t.lag_anatomy)
+    lags[slot] = lag_parts_json(parts);
   return {{"name", t.name},
           {"xid", t.xid},
           {"rows", t.rows},
@@ -33,7 +37,18 @@ json transaction_json(const TransactionResult& t) {
           {"commit_s", number_json(t.commit_s)},
           {"applied_s", number_json(t.applied_s)},
           {"lock_hold_s", number_json(t.lock_hold_s)},
-          {"lag_anatomy", metrics_json(t.lag_anatomy)}};
+          {"lag_anatomy", std::move(lags)}};
+}
+
+json client_json(const ClientResult& c) {
+  return {{"name", c.name},
+          {"clients", c.clients},
+          {"transactions", number_json(c.transactions)},
+          {"tps", number_json(c.tps)},
+          {"latency_s", metrics_json(c.latency_s)},
+          {"budget_s", metrics_json(c.budget_s)},
+          {"commits_per_flush", number_json(c.commits_per_flush)},
+          {"budget", c.budget}};
 }
 
 json outcomes_json(const std::vector<Outcome>& outcomes) {
@@ -68,13 +83,44 @@ TransactionResult transaction_from(const json& object) {
   t.commit_s = number_from(object.at("commit_s"));
   t.applied_s = number_from(object.at("applied_s"));
   t.lock_hold_s = number_from(object.at("lock_hold_s"));
-  t.lag_anatomy = metrics_from(object.at("lag_anatomy"));
+  for (const auto& [slot, parts] : object.at("lag_anatomy").items())
+    t.lag_anatomy[slot] = lag_parts_from(parts);
   return t;
 }
 
-std::string verdict_of(const RunResult& result, const std::string& slot) {
-  const auto it = result.verdicts.find(slot);
-  return it == result.verdicts.end() ? std::string() : it->second;
+ClientResult client_from(const json& object) {
+  ClientResult c;
+  object.at("name").get_to(c.name);
+  object.at("clients").get_to(c.clients);
+  c.transactions = number_from(object.at("transactions"));
+  c.tps = number_from(object.at("tps"));
+  c.latency_s = metrics_from(object.at("latency_s"));
+  c.budget_s = metrics_from(object.at("budget_s"));
+  c.commits_per_flush = number_from(object.at("commits_per_flush"));
+  object.at("budget").get_to(c.budget);
+  return c;
+}
+
+json blame_json(const Verdict& verdict) {
+  return {{"state", verdict.state},
+          {"stage", verdict.stage},
+          {"activity", verdict.activity},
+          {"busy", number_json(verdict.busy)},
+          {"next_stage", verdict.next_stage},
+          {"next_activity", verdict.next_activity},
+          {"next_busy", number_json(verdict.next_busy)}};
+}
+
+Verdict verdict_from(const json& entry) {
+  const json& blame = entry.at("blame");
+  return {entry.at("verdict").get<std::string>(),
+          blame.at("state").get<std::string>(),
+          blame.at("stage").get<std::string>(),
+          blame.at("activity").get<std::string>(),
+          number_from(blame.at("busy")),
+          blame.at("next_stage").get<std::string>(),
+          blame.at("next_activity").get<std::string>(),
+          number_from(blame.at("next_busy"))};
 }
 
 RunResult read_public_form(const json& object) {
@@ -87,7 +133,10 @@ RunResult read_public_form(const json& object) {
   for (const auto& [name, entry] : object.at("subscriptions").items())
     r.subscriptions[name] = metrics_from(entry.at("metrics"));
   for (const auto& [name, entry] : object.at("subscriptions").items())
-    r.verdicts[name] = entry.at("verdict").get<std::string>();
+    r.verdicts[name] = verdict_from(entry);
+  for (const auto& [name, entry] : object.at("subscriptions").items())
+    if (const auto found = entry.find("lag_anatomy"); found != entry.end())
+      r.lag_anatomies[name] = lag_summary_from(*found);
   for (const auto& entry : object.at("outcomes"))
     r.outcomes.push_back({number_from(entry.at("t_s")), entry.at("kind").get<std::string>(),
                           entry.at("subject").get<std::string>(), entry.at("text").get<std::string>()});
@@ -98,6 +147,8 @@ RunResult read_public_form(const json& object) {
   object.at("bottleneck_reason").get_to(r.bottleneck_reason);
   for (const auto& entry : object.at("transactions"))
     r.transactions.push_back(transaction_from(entry));
+  for (const auto& entry : object.value("clients", json::array())) // results of older versions have none
+    r.clients.push_back(client_from(entry));
   object.at("warnings").get_to(r.warnings);
   for (const auto& entry : object.at("guesses"))
     r.guesses.push_back({entry.at("path").get<std::string>(), entry.at("value").get<std::string>(),
@@ -159,10 +210,21 @@ json guesses_json(const std::vector<Guess>& guesses) {
 json result_json(const RunResult& result) {
   json subscriptions = json::object();
   for (const auto& [name, metrics] : result.subscriptions)
-    subscriptions[name] = {{"metrics", metrics_json(metrics)}, {"verdict", verdict_of(result, name)}};
+    subscriptions[name] = {{"metrics", metrics_json(metrics)}};
+  for (const auto& [name, entry] : result.subscriptions) {
+    const auto found = result.verdicts.find(name);
+    const Verdict verdict = found == result.verdicts.end() ? Verdict{} : found->second;
+    subscriptions[name]["verdict"] = verdict.text;
+    subscriptions[name]["blame"] = blame_json(verdict);
+  }
+  for (const auto& [name, summary] : result.lag_anatomies)
+    subscriptions[name]["lag_anatomy"] = lag_summary_json(summary);
   json transactions = json::array();
   for (const auto& transaction : result.transactions)
     transactions.push_back(transaction_json(transaction));
+  json clients = json::array();
+  for (const auto& load : result.clients)
+    clients.push_back(client_json(load));
   return {{"scenario", result.scenario},
           {"scenario_hash", result.scenario_hash},
           {"version", result.version},
@@ -173,6 +235,7 @@ json result_json(const RunResult& result) {
           {"bottleneck", result.bottleneck},
           {"bottleneck_reason", result.bottleneck_reason},
           {"transactions", std::move(transactions)},
+          {"clients", std::move(clients)},
           {"outcomes", outcomes_json(result.outcomes)},
           {"warnings", result.warnings},
           {"guesses", guesses_json(result.guesses)},

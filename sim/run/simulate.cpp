@@ -2,6 +2,7 @@
 
 #include "models/base/check.hpp"
 #include "sim/check/conservation.hpp"
+#include "sim/check/lag_parts.hpp"
 #include "sim/observe/metrics.hpp"
 #include "sim/observe/timeline_recorder.hpp"
 #include "sim/version.hpp"
@@ -28,11 +29,12 @@ RunResult simulate(const Scenario& scenario, std::uint64_t seed) {
   TimelineRecorder recorder(pipeline, scenario.observe.interval_s);
   pipeline.run();
   check_conservation(pipeline.log());
+  check_lag_parts(pipeline.log());
 
   const double end_s = pipeline.world().now();
   collect_metrics(pipeline, end_s, result);
   result.outcomes = pipeline.outcomes();
-  result.verdicts = verdicts(pipeline, recorder.lags(), result, end_s);
+  result.verdicts = verdicts(pipeline, recorder.lags(), recorder.watch_until(end_s), end_s);
   result.timeline = recorder.take();
   result.fingerprint = pipeline.world().fingerprint().value();
   result.events = pipeline.world().fingerprint().count();

@@ -48,7 +48,7 @@ void build_profile(Building& building) {
   const Node* name = fields.given("name");
   if (name == nullptr)
     return;
-  auto profile = read_profile_file(*name, "profile", building.library, building.problems);
+  auto profile = read_profile_file(*name, "profile", building.library, building.problems, &building.envelope);
   if (not profile)
     return;
   refine_profile(*profile, fields.number("cpu_speed"), fields.given("parameters"), object_of("stated_cost"));

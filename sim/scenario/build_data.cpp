@@ -120,6 +120,12 @@ ReplicaIdentity identity_of(const std::string& word) {
   return word == "nothing" ? ReplicaIdentity::Nothing : ReplicaIdentity::Default;
 }
 
+TriggerEnabled enabled_of(const std::string& word) {
+  if (word == "always")
+    return TriggerEnabled::Always;
+  return word == "replica" ? TriggerEnabled::Replica : TriggerEnabled::Origin;
+}
+
 /// What the subscriber's version chooses when nothing is said, as far as the publisher can follow.
 Streaming default_streaming(const Scenario& scenario, const Subscription& subscription) {
   const auto subscriber = scenario.servers.find(subscription.server);
@@ -189,6 +195,67 @@ Consumer consumer_from(const std::string& name, const Fields& fields) {
   return consumer;
 }
 
+/// Words separated by commas.
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  std::string word;
+  for (const char c : text + ",") {
+    if (c == ',') {
+      if (not word.empty())
+        words.push_back(word);
+      word.clear();
+    } else if (c != ' ') {
+      word += c;
+    }
+  }
+  return words;
+}
+
+void read_column_lists(Building& building, const Fields& fields, const std::string& path,
+                       Publication& publication) {
+  const Node* lists = fields.given("column_lists");
+  if (lists == nullptr)
+    return;
+  for (const MapEntry& entry : lists->entries) {
+    if (entry.value.bad or not entry.value.is_map())
+      continue;
+    const std::string at = path + ".column_lists." + entry.key;
+    const auto& tables = publication.tables;
+    const auto table = building.scenario.tables.find(entry.key);
+    if (std::find(tables.begin(), tables.end(), entry.key) == tables.end()) {
+      if (fields.usable("tables"))
+        building.problems.add(entry.at, at,
+                              fmt::format("the publication does not hold table '{}'{}", entry.key,
+                                          suggestion(entry.key, tables)));
+      continue;
+    }
+    if (table == building.scenario.tables.end())
+      continue;
+    for (const std::string& word : words_of(Fields(entry.value, object_of("column_list")).text("columns"))) {
+      const int column = find_column(table->second, word, entry.value.at, at, building.problems);
+      if (column >= 0)
+        publication.column_lists[entry.key].push_back(column);
+    }
+  }
+}
+
+void read_publish(Building& building, const Fields& fields, const std::string& path,
+                  Publication& publication) {
+  if (fields.given("publish") == nullptr)
+    return;
+  publication.inserts = publication.updates = publication.deletes = false;
+  static const std::vector<std::string> known = {"insert", "update", "delete", "truncate"};
+  for (const std::string& word : words_of(fields.text("publish"))) {
+    if (std::find(known.begin(), known.end(), word) == known.end())
+      building.problems.add(
+          fields.at("publish"), path + ".publish",
+          fmt::format("'{}' is none of insert, update, delete, truncate{}", word, suggestion(word, known)));
+    publication.inserts = publication.inserts or word == "insert";
+    publication.updates = publication.updates or word == "update";
+    publication.deletes = publication.deletes or word == "delete";
+  }
+}
+
 } // namespace
 
 void build_tables(Building& building) {
@@ -197,8 +264,15 @@ void build_tables(Building& building) {
     table.name = name;
     table.schema = fields.text("schema");
     table.secondary_indexes = static_cast<int>(fields.integer("secondary_indexes"));
+    table.hot_updates = fields.number("hot_updates");
     table.replica_identity = identity_of(fields.text("replica_identity"));
     table.initial_rows = fields.integer("rows");
+    table.triggers = static_cast<int>(fields.integer("triggers"));
+    table.trigger_cost_s = fields.number("trigger_cost");
+    table.triggers_enabled = enabled_of(fields.text("triggers_enabled"));
+    table.foreign_keys = static_cast<int>(fields.integer("foreign_keys"));
+    table.foreign_keys_enabled = enabled_of(fields.text("foreign_keys_enabled"));
+    table.copies = fields.integer("copies");
     const bool all_read = build_columns(table, fields, path, building.problems);
     if (not table.columns.empty())
       build_primary_key(table, fields, path, building.problems);
@@ -210,21 +284,36 @@ void build_tables(Building& building) {
 
 void build_replication(Building& building) {
   Scenario& scenario = building.scenario;
-  for (const auto& [name, path, fields] : named_entries(building.root, "publications"))
-    scenario.publications[name] = {name, fields.text("server"), names_in(fields, "tables"),
-                                   row_filters(fields, path, building.problems)};
+  for (const auto& [name, path, fields] : named_entries(building.root, "publications")) {
+    Publication publication;
+    publication.name = name;
+    publication.server = fields.text("server");
+    publication.tables = names_in(fields, "tables");
+    publication.row_filters = row_filters(fields, path, building.problems);
+    read_column_lists(building, fields, path, publication);
+    read_publish(building, fields, path, publication);
+    scenario.publications[name] = std::move(publication);
+  }
   for (const auto& [name, path, fields] : named_entries(building.root, "subscriptions")) {
     Subscription subscription;
     subscription.name = name;
     subscription.server = fields.text("server");
     subscription.publication = fields.text("publication");
     subscription.binary = fields.flag("binary");
+    subscription.retain_dead_tuples = fields.flag("retain_dead_tuples");
     subscription.streaming = fields.given("streaming") == nullptr ? default_streaming(scenario, subscription)
                                                                   : streaming_of(fields.text("streaming"));
     scenario.subscriptions[name] = std::move(subscription);
   }
   for (const auto& [name, path, fields] : named_entries(building.root, "consumers"))
     scenario.consumers[name] = consumer_from(name, fields);
+  for (const auto& [name, path, fields] : named_entries(building.root, "decode"))
+    scenario.decode[name] = {name,
+                             fields.text("publication"),
+                             fields.text("function") != "get",
+                             fields.given("at") == nullptr ? -1 : fields.number("at"),
+                             fields.number("every"),
+                             fields.integer("times")};
 }
 
 } // namespace replisim

@@ -2,6 +2,8 @@
 #include "sim/scenario/scenario_parts.hpp"
 
 #include "models/base/suggest.hpp"
+#include "models/ddl.hpp"
+#include "sim/scenario/replay_file.hpp"
 
 #include <fmt/format.h>
 
@@ -23,8 +25,8 @@ public:
   std::vector<TransactionStep> take() { return std::move(steps_); }
 
   void add(const Fields& fields, const std::string& path) {
-    static constexpr std::string_view verbs[] = {"insert",    "update",      "delete",
-                                                 "savepoint", "rollback_to", "pause"};
+    static constexpr std::string_view verbs[] = {"insert",      "update",  "delete", "savepoint",
+                                                 "rollback_to", "release", "pause"};
     std::vector<std::string_view> found;
     bool usable = true;
     for (const std::string_view verb : verbs) {
@@ -34,9 +36,10 @@ public:
     }
     if (found.size() != 1) {
       if (found.empty() and not has_bad_key(fields))
-        problem(
-            fields.node().at, path,
-            "says nothing to do; a step is one of insert, update, delete, savepoint, rollback_to and pause");
+        problem(fields.node().at, path,
+                "says nothing to do; a step is one of insert, update, delete, savepoint, rollback_to, "
+                "release and "
+                "pause");
       else if (not found.empty())
         problem(fields.node().at, path,
                 fmt::format("{} stand in one step; each is a step of its own", fmt::join(found, " and ")));
@@ -47,7 +50,7 @@ public:
       return;
     if (verb == "pause")
       add_pause(fields, path);
-    else if (verb == "savepoint" or verb == "rollback_to")
+    else if (verb == "savepoint" or verb == "rollback_to" or verb == "release")
       add_savepoint(fields, verb, path);
     else
       add_statement(fields, verb, path, usable);
@@ -74,7 +77,7 @@ private:
   /// A flow's transactions are statements and nothing else.
   bool fits_flow(const Fields& fields, const std::string& path) const {
     bool fits = true;
-    for (const std::string_view key : {"savepoint", "rollback_to", "pause", "rolled_back"}) {
+    for (const std::string_view key : {"savepoint", "rollback_to", "release", "pause", "rolled_back"}) {
       if (fields.node().find(key) == nullptr)
         continue;
       fits = false;
@@ -107,13 +110,18 @@ private:
     }
     const auto known = std::find(open_.rbegin(), open_.rend(), name);
     if (known == open_.rend()) {
-      problem(fields.at(verb), path + ".rollback_to",
+      problem(fields.at(verb), path + "." + std::string(verb),
               open_.empty() ? fmt::format("unknown savepoint '{}'; no savepoint is open here", name)
                             : fmt::format("unknown savepoint '{}'{}", name, suggestion(name, open_)));
       return;
     }
     open_.erase(known.base(), open_.end()); // the savepoint itself stays
-    steps_.emplace_back(RollbackToStep{name});
+    if (verb == "rollback_to") {
+      steps_.emplace_back(RollbackToStep{name});
+      return;
+    }
+    open_.pop_back();
+    steps_.emplace_back(ReleaseStep{name});
   }
 
   void add_statement(const Fields& fields, std::string_view verb, const std::string& path, bool usable) {
@@ -128,30 +136,13 @@ private:
         verb == "insert" ? Operation::Insert : (verb == "update" ? Operation::Update : Operation::Delete);
     step.table = fields.text(verb);
     step.rows = fields.integer("rows");
+    step.speculative = fields.flag("on_conflict");
+    if (verb != "insert")
+      refuse(fields, {"on_conflict"}, verb, path);
     const auto table = building_.scenario.tables.find(step.table);
     if (verb == "update" and usable and table != building_.scenario.tables.end())
-      add_assignments(step, fields, table->second, path);
+      step.assignments = assignments_of(fields, table->second, path, building_.problems);
     split(step, fields.number("rolled_back"));
-  }
-
-  void add_assignments(StatementStep& step, const Fields& fields, const Table& table,
-                       const std::string& path) const {
-    const Node* set = fields.given("set");
-    if (set == nullptr or table.columns.empty())
-      return;
-    for (const MapEntry& entry : set->entries) {
-      const std::string entry_path = path + ".set." + entry.key;
-      const int column = find_column(table, entry.key, entry.at, entry_path, building_.problems);
-      std::string problem_text;
-      if (column < 0 or entry.value.bad)
-        continue;
-      const auto value = parse_column_value(entry.value.text, problem_text);
-      require_integer_column(table.columns[static_cast<std::size_t>(column)], *value, entry.value.at,
-                             entry_path, building_.problems);
-      if (std::find(table.primary_key.begin(), table.primary_key.end(), column) != table.primary_key.end())
-        problem(entry.at, entry_path, "changing a column of the primary key is not part of this version");
-      step.assignments.push_back({column, *value});
-    }
   }
 
   /// `rolled_back: 20%`: four fifths of the rows, a savepoint, the last fifth, back to the savepoint.
@@ -174,6 +165,32 @@ private:
   std::vector<TransactionStep> steps_;
   std::vector<std::string> open_; ///< savepoints that can be rolled back to
 };
+
+} // namespace
+
+std::vector<Assignment> assignments_of(const Fields& fields, const Table& table, const std::string& path,
+                                       Problems& problems) {
+  std::vector<Assignment> out;
+  const Node* set = fields.given("set");
+  if (set == nullptr or table.columns.empty())
+    return out;
+  for (const MapEntry& entry : set->entries) {
+    const std::string entry_path = path + ".set." + entry.key;
+    const int column = find_column(table, entry.key, entry.at, entry_path, problems);
+    std::string problem_text;
+    if (column < 0 or entry.value.bad)
+      continue;
+    const auto value = parse_column_value(entry.value.text, problem_text);
+    require_integer_column(table.columns[static_cast<std::size_t>(column)], *value, entry.value.at,
+                           entry_path, problems);
+    if (std::find(table.primary_key.begin(), table.primary_key.end(), column) != table.primary_key.end())
+      problems.add(entry.at, entry_path, "changing a column of the primary key is not part of this version");
+    out.push_back({column, *value});
+  }
+  return out;
+}
+
+namespace {
 
 std::vector<TransactionStep> steps_of(const Building& building, const Fields& fields, const std::string& path,
                                       bool in_flow) {
@@ -213,6 +230,7 @@ void add_batch(Building& building, const NamedFields& entry) {
   batch.every_s = fields.number("every");
   batch.times = run_count(building, entry);
   batch.rolls_back = fields.text("ends") == "rollback";
+  batch.sessions = static_cast<int>(fields.integer("sessions"));
   batch.transaction = steps_of(building, fields, path, false);
   building.scenario.batches.push_back(std::move(batch));
 }
@@ -248,17 +266,76 @@ void add_flow(Building& building, const NamedFields& entry) {
   building.scenario.flows.push_back(std::move(flow));
 }
 
+void add_replay(Building& building, const NamedFields& entry) {
+  const auto& [name, path, fields] = entry;
+  if (fields.given("replay") == nullptr)
+    return;
+  const Fields replay = fields.child("replay");
+  if (not replay.usable("file") or not replay.usable("speed"))
+    return;
+  ReplayLoad load;
+  load.name = name;
+  load.server = fields.text("server");
+  try {
+    read_replay(replay_path(entry), building.scenario.tables, replay.number("speed"), load);
+  } catch (const ScenarioError& error) {
+    building.problems.add_found(replay.at("file"), error.diagnostics());
+    return;
+  } catch (const UsageError& error) {
+    building.problems.add(replay.at("file"), path + ".replay.file", error.what());
+    return;
+  }
+  building.scenario.replays.push_back(std::move(load));
+}
+
 void add_other_wal(Building& building, const NamedFields& entry) {
   const auto& [name, path, fields] = entry;
   building.scenario.other_wal.push_back({name, fields.text("server"), fields.number("other_wal"),
                                          fields.number("from"), fields.number("until")});
 }
 
+void add_ddl(Building& building, const NamedFields& entry) {
+  const auto& [name, path, fields] = entry;
+  DdlLoad load;
+  load.name = name;
+  load.server = fields.text("server");
+  if (const DdlFacts* facts = find_ddl(fields.text("ddl")))
+    load.kind = facts->kind;
+  load.table = fields.text("table");
+  load.publication = fields.text("publication");
+  load.other_database = fields.flag("other_database");
+  load.relations = fields.integer("relations");
+  load.open_s = fields.number("open");
+  load.rate_per_s = fields.number("rate");
+  load.poisson = fields.text("arrivals") == "poisson";
+  load.from_s = fields.number("from");
+  load.until_s = fields.number("until");
+  load.at_s = fields.number("at");
+  load.every_s = fields.number("every");
+  load.times = run_count(building, entry);
+  building.scenario.ddl.push_back(std::move(load));
+}
+
 } // namespace
 
+std::filesystem::path replay_path(const NamedFields& entry) {
+  const Fields replay = entry.fields.child("replay");
+  const Position& at = replay.at("file");
+  // An override is seen from the working directory.
+  const bool in_file = at.line > 0 and at.file != nullptr;
+  const std::filesystem::path folder = in_file ? std::filesystem::path(*at.file).parent_path() : "";
+  return (folder / replay.text("file")).lexically_normal();
+}
+
 LoadKind load_kind(const Fields& fields) {
+  if (fields.node().find("ddl") != nullptr)
+    return LoadKind::Ddl;
+  if (fields.node().find("replay") != nullptr)
+    return LoadKind::Replay;
   if (fields.node().find("other_wal") != nullptr)
     return LoadKind::OtherWal;
+  if (fields.node().find("clients") != nullptr)
+    return LoadKind::Clients;
   return fields.node().find("rate") != nullptr ? LoadKind::Flow : LoadKind::Batch;
 }
 
@@ -273,6 +350,15 @@ void build_workload(Building& building) {
       break;
     case LoadKind::OtherWal:
       add_other_wal(building, entry);
+      break;
+    case LoadKind::Ddl:
+      add_ddl(building, entry);
+      break;
+    case LoadKind::Replay:
+      add_replay(building, entry);
+      break;
+    case LoadKind::Clients:
+      build_clients(building, entry);
       break;
     }
   }

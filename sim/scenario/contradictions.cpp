@@ -13,7 +13,6 @@ namespace replisim {
 namespace {
 
 /// A row that PostgreSQL would compress or store out of line (TOAST_TUPLE_THRESHOLD of an 8 kB page).
-constexpr Bytes toast_threshold_bytes = 2032;
 
 class Contradictions {
 public:
@@ -22,8 +21,8 @@ public:
 
   void check() {
     check_settings();
-    check_tables();
     check_row_filters();
+    check_column_lists();
     for (const NamedFields& entry : named_entries(root_, "subscriptions"))
       check_subscription(entry);
     for (const NamedFields& entry : named_entries(root_, "consumers"))
@@ -95,18 +94,6 @@ private:
           fmt::format("{} has a publication, which needs wal_level logical, not {}", server, level->text));
   }
 
-  void check_tables() {
-    for (const auto& [name, path, fields] : named_entries(root_, "tables")) {
-      const Table& table = scenario_.tables.at(name);
-      const Bytes length = tuple_len(table);
-      if (fields.usable("columns") and length > toast_threshold_bytes)
-        scenario_.warnings.push_back(
-            fmt::format("rows of {} take {} bytes; PostgreSQL compresses values of rows above {} bytes or "
-                        "stores them out of line, which is not simulated",
-                        name, format_count(length), format_count(toast_threshold_bytes)));
-    }
-  }
-
   void check_subscription(const NamedFields& entry) {
     const auto& [name, path, fields] = entry;
     if (not fields.usable("server") or not fields.usable("publication"))
@@ -124,14 +111,18 @@ private:
       return;
     }
     check_streaming(fields, path, subscription, *publisher, *subscriber);
+    if (fields.flag("retain_dead_tuples") and
+        (subscriber->version.major < 19 or publisher->version.major < 19))
+      problems_.add(
+          fields.at("retain_dead_tuples"), path + ".retain_dead_tuples",
+          fmt::format("on needs PostgreSQL 19 or later on both sides; {} is version {}, {} is version {}",
+                      subscriber->name, to_string(subscriber->version), publisher->name,
+                      to_string(publisher->version)));
     if (fields.flag("binary") and (subscriber->version.major < 14 or publisher->version.major < 14))
       problems_.add(fields.at("binary"), path + ".binary",
                     fmt::format("binary exists from PostgreSQL 14 on; {} is version {} and {} is version {}",
                                 publisher->name, to_string(publisher->version), subscriber->name,
                                 to_string(subscriber->version)));
-    else if (fields.flag("binary"))
-      scenario_.warnings.push_back(path + ".binary: sizes and costs are computed as for text; binary output "
-                                          "saves a walsender some 10 %");
     check_link(fields, path, *publisher, subscriber->name, subscriber->host);
   }
 
@@ -185,6 +176,31 @@ private:
         problems_.add(fields.at("row_filters"), path + ".row_filters",
                       fmt::format("row filters exist from PostgreSQL 15 on; {} is version {}", server->name,
                                   to_string(server->version)));
+    }
+  }
+
+  void check_column_lists() {
+    for (const auto& [name, path, fields] : named_entries(root_, "publications")) {
+      const Publication& publication = scenario_.publications.at(name);
+      const Server* server = sound_server(fields.text("server"));
+      if (server != nullptr and server->version.major < 15 and not publication.column_lists.empty())
+        problems_.add(fields.at("column_lists"), path + ".column_lists",
+                      fmt::format("column lists exist from PostgreSQL 15 on; {} is version {}", server->name,
+                                  to_string(server->version)));
+      for (const auto& [table_name, columns] : publication.column_lists) {
+        const auto table = scenario_.tables.find(table_name);
+        const auto covered = [&, &listed = columns](int key) {
+          return std::find(listed.begin(), listed.end(), key) != listed.end();
+        };
+        if (table == scenario_.tables.end() or (not publication.updates and not publication.deletes))
+          continue;
+        const auto& key = table->second.primary_key;
+        if (not std::all_of(key.begin(), key.end(), covered))
+          scenario_.warnings.push_back(fmt::format(
+              "{}.column_lists.{} does not cover the replica identity: a real server would refuse "
+              "UPDATE and DELETE of {}",
+              path, table_name, table_name));
+      }
     }
   }
 
@@ -257,14 +273,38 @@ private:
       add(subscription.publication);
     for (const auto& [name, consumer] : scenario_.consumers)
       add(consumer.publication);
+    for (const auto& [name, calls] : scenario_.decode)
+      add(calls.publication);
     if (publishers.empty())
       scenario_.warnings.push_back(
           "nobody reads: there are neither subscriptions nor consumers, so nothing is "
           "decoded and nothing is sent");
+    check_slot_limits();
     for (const auto& [name, server] : scenario_.servers)
       if (server.initial_retained_wal_bytes > 0 and not publishers.contains(name))
         scenario_.warnings.push_back(
             fmt::format("servers.{}.retained_wal has no effect: no slot is on {}", name, name));
+  }
+
+  /// More slots than a real server would create, or serve at a time.
+  void check_slot_limits() {
+    std::map<std::string, int> slots;
+    const auto count = [&](const std::string& publication) {
+      if (const auto known = scenario_.publications.find(publication); known != scenario_.publications.end())
+        ++slots[known->second.server];
+    };
+    for (const auto& [name, subscription] : scenario_.subscriptions)
+      count(subscription.publication);
+    for (const auto& [name, consumer] : scenario_.consumers)
+      count(consumer.publication);
+    for (const auto& [name, number] : slots)
+      if (const auto server = scenario_.servers.find(name); server != scenario_.servers.end())
+        for (const char* limit : {"max_replication_slots", "max_wal_senders"})
+          if (server->second.settings.number(limit) < number)
+            scenario_.warnings.push_back(fmt::format(
+                "servers.{}.settings.{} is {}, and {} slots are read: a real server would refuse the "
+                "last ones",
+                name, limit, server->second.settings.number(limit), number));
   }
 
   /// A server that publishes what it receives: its applied changes would have to be decoded again.
@@ -307,6 +347,7 @@ bool run_has_end(const Node& root) {
 void check_contradictions(Building& building) {
   Contradictions(building).check();
   check_workload(building);
+  check_catalog_changes(building);
 }
 
 } // namespace replisim

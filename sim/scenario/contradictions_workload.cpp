@@ -26,20 +26,29 @@ struct Kind {
   std::vector<std::string_view> fields;
 };
 
-const std::array<Kind, 3>& kinds() {
-  static const std::array<Kind, 3> all = {
+const std::array<Kind, 6>& kinds() {
+  static const std::array<Kind, 6> all = {
       Kind{LoadKind::Batch,
            "a transaction at a given time",
-           "it has neither `rate` nor `other_wal`",
-           {"transaction", "at", "every", "times", "ends"}},
+           "it has none of `rate`, `clients`, `other_wal`, `replay` and `ddl`",
+           {"transaction", "at", "every", "times", "ends", "sessions"}},
       Kind{LoadKind::Flow,
            "a flow of small transactions",
            "it has a `rate`",
            {"transaction", "rate", "arrivals", "from", "until", "curve", "curve_period"}},
-      Kind{LoadKind::OtherWal,
-           "WAL of other databases",
-           "it has `other_wal`",
-           {"other_wal", "from", "until"}}};
+      Kind{
+          LoadKind::OtherWal, "WAL of other databases", "it has `other_wal`", {"other_wal", "from", "until"}},
+      Kind{LoadKind::Replay, "a replay", "it has a `replay`", {"replay"}},
+      Kind{LoadKind::Ddl,
+           "a statement that changes the catalog",
+           "it has `ddl`",
+           {"ddl", "table", "publication", "relations", "open", "other_database", "at", "every", "times",
+            "rate", "arrivals", "from", "until"}},
+      Kind{LoadKind::Clients,
+           "clients in a closed loop",
+           "it has `clients`",
+           {"clients", "threads", "host", "think_time", "rate", "mix", "scale", "transactions", "from",
+            "until"}}};
   return all;
 }
 
@@ -66,7 +75,8 @@ struct RunPlan {
 class WorkloadCheck {
 public:
   explicit WorkloadCheck(Building& building)
-      : root_(building.root), scenario_(building.scenario), problems_(building.problems) {}
+      : building_(building), root_(building.root), scenario_(building.scenario),
+        problems_(building.problems) {}
 
   void check() {
     const std::vector<NamedFields> entries = named_entries(root_, "workload");
@@ -89,13 +99,40 @@ private:
     case LoadKind::OtherWal:
       check_span(entry);
       break;
+    case LoadKind::Ddl:
+      if (entry.fields.node().find("rate") != nullptr)
+        check_span(entry);
+      else
+        check_runs(entry);
+      break;
+    case LoadKind::Replay:
+      break;
+    case LoadKind::Clients:
+      check_span(entry);
+      break;
     }
     if (not entry.fields.usable("server") or not check_publisher(entry))
       return;
+    if (load_kind(entry.fields) == LoadKind::Replay)
+      check_replay(building_, entry);
     if (const Node* steps = entry.fields.given("transaction"))
       for (std::size_t i = 0; i < steps->items.size(); ++i)
         check_published(steps->items[i], fmt::format("{}.transaction[{}]", entry.path, i),
                         entry.fields.text("server"));
+    check_client_statements(entry);
+  }
+
+  void check_client_statements(const NamedFields& entry) {
+    const Node* transactions = entry.fields.given("transactions");
+    if (transactions == nullptr or load_kind(entry.fields) != LoadKind::Clients)
+      return;
+    for (std::size_t i = 0; i < transactions->items.size(); ++i) {
+      const Node* statements = transactions->items[i].find("statements");
+      for (std::size_t k = 0; statements != nullptr and k < statements->items.size(); ++k)
+        check_published(statements->items[k],
+                        fmt::format("{}.transactions[{}].statements[{}]", entry.path, i, k),
+                        entry.fields.text("server"), "statement");
+    }
   }
 
   void check_kind(const NamedFields& entry) {
@@ -120,7 +157,7 @@ private:
                     fmt::format("`{}` belongs to {}; this entry is {}, as {}", field.key,
                                 fmt::join(owners, " and to "), own.name, own.mark));
     }
-    if (is == LoadKind::OtherWal)
+    if (is == LoadKind::OtherWal or is == LoadKind::Ddl or is == LoadKind::Replay or is == LoadKind::Clients)
       return;
     const Node* steps = node.find("transaction");
     if (steps == nullptr and is == LoadKind::Flow)
@@ -130,7 +167,9 @@ private:
       problems_.add(
           node.at, entry.path,
           "says nothing to do; an entry has a `transaction`, a flow of small ones has a `rate` besides, "
-          "WAL of other databases is `other_wal`");
+          "clients in a closed loop have `clients` and a `mix`, WAL of other databases is `other_wal`, "
+          "a statement that changes the catalog is `ddl`, "
+          "transactions from a file are a `replay`");
     else if (not steps->bad and steps->items.empty())
       problems_.add(steps->at, entry.path + ".transaction", "is empty; at least one step is needed");
   }
@@ -223,10 +262,11 @@ private:
     return {};
   }
 
-  void check_published(const Node& node, const std::string& path, const std::string& server) {
+  void check_published(const Node& node, const std::string& path, const std::string& server,
+                       std::string_view object = "step") {
     if (node.bad)
       return;
-    const Fields step(node, object_of("step"));
+    const Fields step(node, object_of(object));
     const std::string verb = verb_of(step);
     const std::string table_name = verb.empty() ? "" : step.text(verb);
     const Node* table = find_entry(root_, "tables", table_name);
@@ -287,7 +327,7 @@ private:
     std::map<std::string, Rows> rows;
     for (const auto& [name, table] : scenario_.tables)
       rows[name] = table.initial_rows;
-    const std::set<std::string> uncounted = filled_by_flows();
+    const std::set<std::string> uncounted = uncounted_tables();
     while (not starts.empty()) {
       const auto [at_s, index, run] = starts.top();
       starts.pop();
@@ -303,12 +343,22 @@ private:
     }
   }
 
-  std::set<std::string> filled_by_flows() const {
+  std::set<std::string> uncounted_tables() const {
     std::set<std::string> out;
     for (const FlowLoad& flow : scenario_.flows)
       for (const StatementStep& step : flow.transaction)
         if (step.operation == Operation::Insert)
           out.insert(step.table);
+    for (const ReplayLoad& replay : scenario_.replays)
+      for (const auto& steps : replay.distinct)
+        for (const TransactionStep& step : steps)
+          if (const auto* statement = std::get_if<StatementStep>(&step))
+            out.insert(statement->table);
+    for (const ClientLoad& load : scenario_.clients)
+      for (const ClientScript& script : load.scripts)
+        for (const StatementStep& step : script.flow.transaction)
+          if (step.operation != Operation::Update)
+            out.insert(step.table);
     return out;
   }
 
@@ -341,7 +391,7 @@ private:
       if (steps->items[i].bad)
         return std::nullopt;
       const Fields step(steps->items[i], object_of("step"));
-      if (step.given("pause") != nullptr)
+      if (step.given("pause") != nullptr or step.given("release") != nullptr)
         continue;
       if (step.given("savepoint") != nullptr) {
         savepoints[step.text("savepoint")] = plan.change;
@@ -350,7 +400,8 @@ private:
         if (known == savepoints.end())
           return std::nullopt;
         plan.change = known->second;
-      } else if (not add_statement(plan, step, fmt::format("{}.transaction[{}]", entry.path, i))) {
+      } else if (not add_statement(plan, step, fmt::format("{}.transaction[{}]", entry.path, i),
+                                   batch.sessions)) {
         return std::nullopt;
       }
     }
@@ -359,7 +410,7 @@ private:
     return plan;
   }
 
-  bool add_statement(RunPlan& plan, const Fields& step, const std::string& path) const {
+  bool add_statement(RunPlan& plan, const Fields& step, const std::string& path, Rows sessions) const {
     const std::string verb = verb_of(step);
     if (verb.empty() or step.given("rows") == nullptr or not step.usable("rolled_back"))
       return false;
@@ -367,7 +418,7 @@ private:
     const Node* node = find_entry(root_, "tables", table);
     if (node == nullptr or not Fields(*node, object_of("table")).usable("rows"))
       return false;
-    const Rows changed = step.integer("rows");
+    const Rows changed = step.integer("rows") * sessions;
     const auto kept = changed - std::llround(static_cast<double>(changed) * step.number("rolled_back"));
     Rows& change = plan.change[table];
     if (verb != "insert")
@@ -379,6 +430,7 @@ private:
     return true;
   }
 
+  Building& building_;
   const Node& root_;
   Scenario& scenario_;
   Problems& problems_;
@@ -386,6 +438,9 @@ private:
 
 } // namespace
 
-void check_workload(Building& building) { WorkloadCheck(building).check(); }
+void check_workload(Building& building) {
+  WorkloadCheck(building).check();
+  check_clients(building);
+}
 
 } // namespace replisim

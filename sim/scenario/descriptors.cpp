@@ -1,6 +1,7 @@
 #include "sim/scenario/descriptors.hpp"
 
 #include "models/base/check.hpp"
+#include "sim/scenario/descriptor_field.hpp"
 
 #include <algorithm>
 
@@ -10,29 +11,6 @@ namespace {
 
 using T = FieldType;
 using Objects = std::vector<ObjectDescriptor>;
-
-/// A descriptor, written as a chain.
-struct Field : FieldDescriptor {
-  Field(std::string_view its_name, FieldType its_type, std::string_view its_sentence) {
-    name = its_name;
-    type = its_type;
-    sentence = its_sentence;
-  }
-  Field& of(std::string_view object_name) { return set(object, object_name); }
-  Field& named_in(std::string_view map) { return set(refers_to, map); }
-  Field& needed() { return set(required, true); }
-  Field& otherwise(std::string_view text) { return set(default_value, text); }
-  Field& mirrors(std::string_view setting) { return set(guc, setting); }
-  Field& one_of(std::vector<std::string_view> words) { return set(allowed, std::move(words)); }
-  Field& between(double low, double high) { return set(minimum, low).set(maximum, high); }
-
-private:
-  template <typename Member>
-  Field& set(Member& member, Member value) {
-    member = std::move(value);
-    return *this;
-  }
-};
 
 constexpr double most_rows = 1e12;
 constexpr double most_runs = 1e6;
@@ -61,6 +39,8 @@ ObjectDescriptor scenario_root() {
        Field("subscriptions", T::ObjectMap, "the subscriptions of other servers to it").of("subscription"),
        Field("consumers", T::ObjectMap, "who else receives it: clients that read a slot of their own")
            .of("consumer"),
+       Field("decode", T::ObjectMap, "sessions on publishers that decode a slot of their own through SQL")
+           .of("decode"),
        Field("workload", T::ObjectMap, "what runs on publishers, by name").of("load").needed(),
        Field("background", T::ObjectMap, "steady load beside the pipeline, by name").of("background"),
        Field("sessions", T::Reserved,
@@ -117,25 +97,30 @@ void add_hosts(Objects& out) {
   }
   out.push_back(machine);
   out.push_back(host);
-  out.push_back({"disk",
-                 "",
-                 {Field("name", T::Text, "the name servers and reports call it by").otherwise("data"),
-                  Field("fsync_latency", T::Duration,
-                        "one flush of an almost empty write queue; pg_test_fsync measures it")
-                      .needed()
-                      .between(0, 10),
-                  Field("write_bandwidth", T::ByteRate, "sustained sequential writes")
-                      .needed()
-                      .between(64 * kilobyte, terabyte),
-                  Field("read_bandwidth", T::ByteRate, "sustained sequential reads")
-                      .needed()
-                      .between(64 * kilobyte, terabyte),
-                  Field("capacity", T::Size, "size of the file system on it; 0 never fills")
-                      .between(0, 1024 * terabyte)
-                      .otherwise("0"),
-                  Field("used", T::Size, "what other files take of it when the run begins")
-                      .between(0, 1024 * terabyte)
-                      .otherwise("0")}});
+  out.push_back(
+      {"disk",
+       "",
+       {Field("name", T::Text, "the name servers and reports call it by").otherwise("data"),
+        Field("fsync_latency", T::Duration,
+              "one flush of an almost empty write queue; pg_test_fsync measures it")
+            .needed()
+            .between(0, 10),
+        Field("write_bandwidth", T::ByteRate, "sustained sequential writes")
+            .needed()
+            .between(64 * kilobyte, terabyte),
+        Field("read_bandwidth", T::ByteRate, "sustained sequential reads")
+            .needed()
+            .between(64 * kilobyte, terabyte),
+        Field("read_latency", T::Duration,
+              "one page picked at random, nothing else under way; the default is a guess for an SSD")
+            .between(0, 10)
+            .otherwise("0.1ms"),
+        Field("capacity", T::Size, "size of the file system on it; 0 never fills")
+            .between(0, 1024 * terabyte)
+            .otherwise("0"),
+        Field("used", T::Size, "what other files take of it when the run begins")
+            .between(0, 1024 * terabyte)
+            .otherwise("0")}});
 }
 
 void add_servers(Objects& out) {
@@ -185,7 +170,37 @@ void add_tables(Objects& out) {
             .mirrors("ALTER TABLE ... REPLICA IDENTITY"),
         Field("secondary_indexes", T::Integer, "btree indexes besides the primary key")
             .between(0, 64)
-            .otherwise("0")}});
+            .otherwise("0"),
+        Field("triggers", T::Integer, "row triggers, each fired by every INSERT, UPDATE and DELETE")
+            .between(0, 64)
+            .otherwise("0"),
+        Field("trigger_cost", T::Duration, "CPU time of one trigger call; the default is a guess")
+            .between(0, 1)
+            .otherwise("10us"),
+        Field("triggers_enabled", T::Choice,
+              "for whom triggers fire: origin for clients, replica for apply workers, always for both")
+            .one_of({"origin", "replica", "always"})
+            .otherwise("origin")
+            .mirrors("ALTER TABLE ... ENABLE [REPLICA | ALWAYS] TRIGGER"),
+        Field("foreign_keys", T::Integer, "constraints of the table that refer to others")
+            .between(0, 64)
+            .otherwise("0"),
+        Field("foreign_keys_enabled", T::Choice,
+              "for whom they are checked: they are triggers, which apply workers skip unless told otherwise")
+            .one_of({"origin", "replica", "always"})
+            .otherwise("origin")
+            .mirrors("ALTER TABLE ... ENABLE [REPLICA | ALWAYS] TRIGGER"),
+        Field("copies", T::Integer,
+              "stands for so many tables alike; rows of a statement, and statements that change the catalog, "
+              "go "
+              "over them in turn")
+            .between(1, 1e7)
+            .otherwise("1"),
+        Field("hot_updates", T::Percent,
+              "share of its UPDATEs whose new version stays on the page and needs no index entry (HOT)")
+            .between(0, 1)
+            .otherwise("0%")
+            .mirrors("pg_stat_all_tables.n_tup_hot_upd")}});
   out.push_back(
       {"column",
        "type",
@@ -197,11 +212,22 @@ void add_tables(Objects& out) {
 }
 
 void add_replication(Objects& out) {
-  out.push_back({"publication",
-                 "",
-                 {Field("server", T::Name, "the publisher").named_in("servers").needed(),
-                  Field("tables", T::NameList, "the published tables").named_in("tables").needed(),
-                  Field("row_filters", T::ObjectMap, "WHERE clauses, by published table").of("row_filter")}});
+  out.push_back(
+      {"publication",
+       "",
+       {Field("server", T::Name, "the publisher").named_in("servers").needed(),
+        Field("tables", T::NameList, "the published tables").named_in("tables").needed(),
+        Field("row_filters", T::ObjectMap, "WHERE clauses, by published table").of("row_filter"),
+        Field("column_lists", T::ObjectMap, "the columns that are published, by table; all when left out")
+            .of("column_list"),
+        Field("publish", T::Text, "which operations are published, separated by commas")
+            .otherwise("insert, update, delete, truncate")
+            .mirrors("CREATE PUBLICATION ... WITH (publish)")}});
+  out.push_back({"column_list",
+                 "columns",
+                 {Field("columns", T::Text, "names of columns, separated by commas, as in CREATE PUBLICATION")
+                      .needed()
+                      .mirrors("CREATE PUBLICATION ... TABLE t (a, b)")}});
   out.push_back({"row_filter",
                  "passes",
                  {Field("passes", T::Percent, "share of the rows that are sent")
@@ -225,7 +251,13 @@ void add_replication(Objects& out) {
             .mirrors("CREATE SUBSCRIPTION ... streaming"),
         Field("binary", T::Flag, "values travel in binary form")
             .otherwise("off")
-            .mirrors("CREATE SUBSCRIPTION ... binary")}});
+            .mirrors("CREATE SUBSCRIPTION ... binary"),
+        Field("retain_dead_tuples", T::Flag,
+              "dead rows are kept for conflict detection, as long as the publisher's transactions may need "
+              "them "
+              "(19 and later)")
+            .otherwise("off")
+            .mirrors("CREATE SUBSCRIPTION ... retain_dead_tuples")}});
 }
 
 void add_consumers(Objects& out) {
@@ -290,6 +322,9 @@ void add_workload(Objects& out) {
         Field("ends", T::Choice, "how the transaction ends")
             .one_of({"commit", "rollback"})
             .otherwise("commit"),
+        Field("sessions", T::Integer, "so many clients run it at the same time, step by step")
+            .between(1, 1e5)
+            .otherwise("1"),
         Field("rate", T::EventRate, "how often a transaction begins").between(1e-4, 1e7),
         Field("arrivals", T::Choice, "whether they begin at equal distances or at random")
             .one_of({"fixed", "poisson"})
@@ -300,8 +335,17 @@ void add_workload(Objects& out) {
         Field("curve", T::ObjectList, "factors on `rate`, in order of time").of("curve_point"),
         Field("curve_period", T::Duration, "the curve starts again after it; left out, the last factor stays")
             .between(1e-3, longest_s),
-        Field("other_wal", T::ByteRate, "WAL that other databases of the server write")
-            .between(1, terabyte)}});
+        Field("other_wal", T::ByteRate, "WAL that other databases of the server write").between(1, terabyte),
+        Field("replay", T::Object, "transactions as a server once ran them, from a file").of("replay")}});
+  const auto catalog = catalog_load_fields();
+  out.back().fields.insert(out.back().fields.end(), catalog.begin(), catalog.end());
+  const auto clients = client_load_fields();
+  out.back().fields.insert(out.back().fields.end(), clients.begin(), clients.end());
+  out.push_back(
+      {"replay",
+       "file",
+       {Field("file", T::Path, "the list of transactions, as `replisim import` writes it").needed(),
+        Field("speed", T::Number, "how many times faster than recorded").between(1e-3, 1e3).otherwise("1")}});
   out.push_back(
       {"curve_point",
        "",
@@ -321,8 +365,14 @@ void add_steps(Objects& out) {
         Field("update", T::Name, "UPDATE of `rows` rows").named_in("tables"),
         Field("delete", T::Name, "DELETE of `rows` rows").named_in("tables"),
         Field("rows", T::Integer, "rows the statement changes").between(1, most_rows),
-        Field("set", T::Assignments,
-              "columns an UPDATE assigns and their new values, where they change sizes"),
+        Field(
+            "set", T::Assignments,
+            "columns an UPDATE assigns and their new values, where they change sizes; a value stored out of "
+            "line is written anew only when it is among them"),
+        Field("on_conflict", T::Flag,
+              "INSERT ... ON CONFLICT: each row is inserted on approval and confirmed")
+            .otherwise("off")
+            .mirrors("INSERT ... ON CONFLICT"),
         Field("rolled_back", T::Percent,
               "this share of the rows, the last ones, stands after a savepoint that is rolled back; "
               "0% means no savepoint")
@@ -330,6 +380,7 @@ void add_steps(Objects& out) {
             .otherwise("0%"),
         Field("savepoint", T::Text, "SAVEPOINT of this name"),
         Field("rollback_to", T::Text, "ROLLBACK TO the savepoint of this name"),
+        Field("release", T::Text, "RELEASE of the savepoint of this name"),
         Field("pause", T::Duration, "the session does nothing for so long, its transaction open")
             .between(1e-6, longest_s)}});
 }
@@ -367,52 +418,6 @@ void add_run(Objects& out) {
                   Field("range", T::Range, "lowest and highest value tried, as a list of two").needed()}});
 }
 
-void add_profiles(Objects& out) {
-  out.push_back(
-      {"profile",
-       "name",
-       {Field("name", T::Name, "a profile of calibration/profiles").named_in("profiles").needed(),
-        Field("cpu_speed", T::Number, "divides all CPU costs of the named profile; 2 is a core twice as fast")
-            .between(0.01, 100)
-            .otherwise("1"),
-        Field("parameters", T::Costs, "single costs in place of the profile's, at `cpu_speed`")
-            .of("stated_cost")}});
-  const FieldDescriptor value =
-      Field("value", T::Duration, "duration per act, row, or byte").needed().between(0, no_limit);
-  const FieldDescriptor provenance = Field("provenance", T::Choice, "how the value came about")
-                                         .needed()
-                                         .one_of({"measured", "fitted", "literature", "guess"});
-  const FieldDescriptor source =
-      Field("source", T::Text, "where it comes from: a file, a thread, a mechanism").needed();
-  out.push_back({"cost", "value", {value, provenance, source}});
-  ObjectDescriptor stated{"stated_cost", "value", {value, provenance, source}};
-  stated.fields[1].required = false;
-  stated.fields[1].default_value = "guess";
-  stated.fields[2].required = false;
-  stated.fields[2].default_value = "stated by the scenario";
-  out.push_back(stated);
-  ObjectDescriptor ratio{"ratio", "value", {value, provenance, source}};
-  ratio.fields[0].type = T::Number;
-  ratio.fields[0].minimum = 0.01;
-  ratio.fields[0].maximum = 100;
-  ratio.fields[0].sentence = "speed relative to the extended profile's core";
-  out.push_back(ratio);
-  out.push_back(
-      {"profile_file",
-       "",
-       {Field("replisim_profile", T::Integer, "version of the profile file format; this one is 1")
-            .needed()
-            .between(1, 1),
-        Field("name", T::Text, "the profile's name, equal to the file's").needed(),
-        Field("extends", T::Name, "the profile that gives all values this one leaves out")
-            .named_in("profiles"),
-        Field("machine", T::Name, "the machine the costs belong to").named_in("machines").needed(),
-        Field("server_version", T::Version, "the PostgreSQL version they were measured with").needed(),
-        Field("cpu_speed", T::Object, "divides all inherited CPU costs; latencies stay as they are")
-            .of("ratio"),
-        Field("parameters", T::Costs, "costs by group and name, as this machine shows them").of("cost")}});
-}
-
 Objects build_objects() {
   Objects out;
   out.push_back(scenario_root());
@@ -421,10 +426,12 @@ Objects build_objects() {
   add_tables(out);
   add_replication(out);
   add_consumers(out);
+  add_catalog_objects(out);
+  add_client_objects(out);
   add_workload(out);
   add_steps(out);
   add_run(out);
-  add_profiles(out);
+  add_profile_objects(out);
   return out;
 }
 

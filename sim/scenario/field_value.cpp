@@ -266,8 +266,8 @@ constexpr TypeName type_names[] = {{"bool", ColumnType::Bool, false},
                                    {"numeric", ColumnType::Numeric, true},
                                    {"jsonb", ColumnType::Jsonb, true}};
 
-/// Wider values would be compressed or moved to a TOAST table, which changes sizes in other ways.
-constexpr std::int64_t widest_value_bytes = 2000;
+/// The largest value that PostgreSQL stores, 1 GB less one byte (VARATT_MASK).
+constexpr std::int64_t widest_value_bytes = (std::int64_t{1} << 30) - 1;
 
 } // namespace
 
@@ -301,9 +301,9 @@ std::optional<ParsedColumnType> parse_column_type(std::string_view text, std::st
     return std::nullopt;
   }
   if (*width < 1 or *width > widest_value_bytes) {
-    problem = fmt::format("'{}': a mean width of 1 to {} bytes is allowed; wider values are compressed or "
-                          "stored out of line, which is not simulated",
-                          text, widest_value_bytes);
+    problem = fmt::format(
+        "'{}': a mean width of 1 to {} bytes is allowed, the most that PostgreSQL stores in a value", text,
+        widest_value_bytes);
     return std::nullopt;
   }
   return ParsedColumnType{known->type, static_cast<int>(*width)};

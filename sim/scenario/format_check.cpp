@@ -324,8 +324,20 @@ void FormatCheck::check_cost(MapEntry& entry, const std::string& name, const Fie
   ranged.minimum = parameter.low;
   ranged.maximum = parameter.high;
   std::string problem;
-  if (not read_scalar(ranged, value->text, problem))
+  const auto read = read_scalar(ranged, value->text, problem);
+  if (not read) {
     report(*value, join_path(path, "value"), problem);
+    return;
+  }
+  for (const std::string_view end : {"low", "high"}) {
+    const Node* limit = entry.value.find(end);
+    const auto bound =
+        limit == nullptr or limit->bad ? std::nullopt : read_scalar(ranged, limit->text, problem);
+    if (bound and (end == "low" ? bound->number > read->number : bound->number < read->number))
+      report(*value, join_path(path, "value"),
+             fmt::format("'{}' lies outside of its own interval, whose `{}` is {}", value->text, end,
+                         limit->text));
+  }
 }
 
 std::optional<std::vector<std::string>> FormatCheck::known_names(std::string_view kind) const {
@@ -333,6 +345,12 @@ std::optional<std::vector<std::string>> FormatCheck::known_names(std::string_vie
     return machine_names(library_);
   if (kind == "profiles")
     return profile_names(library_);
+  if (kind == "costs") {
+    std::vector<std::string> names;
+    for (const CostParameter& parameter : cost_parameters())
+      names.emplace_back(parameter.name);
+    return names;
+  }
   const Node* map = root_->find(kind);
   if (map == nullptr or map->bad or not map->is_map())
     return std::nullopt; // the missing map is the mistake

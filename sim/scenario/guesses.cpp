@@ -1,12 +1,15 @@
 // Everything nobody measured or stated, gathered for the report; and the identity of a scenario.
 #include "sim/scenario/field_path.hpp"
 #include "sim/scenario/library_files.hpp"
+#include "sim/scenario/replay_file.hpp"
 #include "sim/scenario/scenario_parts.hpp"
+#include "sim/scenario/subscriber_memory.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 
 namespace replisim {
 
@@ -97,6 +100,32 @@ void add_row_filters(Building& building) {
   }
 }
 
+/// A default that matters only where it is used: triggers there are, tables that memory does not hold.
+void add_used_defaults(Building& building) {
+  Scenario& scenario = building.scenario;
+  const auto add = [&](const std::string& path, std::string_view object, std::string_view field,
+                       const std::string& reason) {
+    scenario.guesses.push_back(
+        {path, std::string(object_of(object).find(field)->default_value), "default: " + reason});
+  };
+  for (const auto& [name, path, fields] : named_entries(building.root, "tables"))
+    if (fields.number("triggers") > 0 and fields.node().find("trigger_cost") == nullptr)
+      add(path + ".trigger_cost", "table", "trigger_cost", "a short PL/pgSQL function, not measured");
+  if (not building.problems.empty())
+    return;
+  std::set<std::string> hosts; // of subscribers that read from their disks
+  for (const auto& [name, subscription] : scenario.subscriptions)
+    if (data_bytes(scenario, subscription.server) > cache_bytes(scenario, subscription.server))
+      hosts.insert(scenario.servers.at(subscription.server).host);
+  for (const auto& host : hosts) {
+    const Node* disks = building.machines.at(host).find("disks");
+    for (std::size_t i = 0; disks != nullptr and i < disks->items.size(); ++i)
+      if (disks->items[i].find("read_latency") == nullptr)
+        add(fmt::format("hosts.{}.disks[{}].read_latency", host, i), "disk", "read_latency",
+            "an SSD; not measured");
+  }
+}
+
 void add_costs(Building& building) {
   const CostProfile& profile = building.scenario.profile;
   for (const auto& [name, origin] : profile.origins) {
@@ -120,6 +149,7 @@ void collect_guesses(Building& building) {
   add_defaults(building, "consumers", "cost_per_change",
                "a client that keeps up with a walsender; not measured");
   add_defaults(building, "consumers", "buffer", "socket buffers and the client's own; not measured");
+  add_used_defaults(building);
   add_costs(building);
   std::sort(building.scenario.guesses.begin(), building.scenario.guesses.end());
 }
@@ -135,6 +165,8 @@ std::string scenario_hash(const Building& building) {
   text += fmt::format("\n{} {:.17g}", profile.name, profile.cpu_speed);
   for (const CostParameter& parameter : cost_parameters())
     text += fmt::format("\n{} {:.17g}", parameter.name, profile.costs.*parameter.field);
+  for (const ReplayLoad& replay : building.scenario.replays)
+    text += "\n" + replay.name + ": " + replay_text(replay);
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char c : text)
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;

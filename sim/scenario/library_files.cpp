@@ -1,6 +1,7 @@
 #include "sim/scenario/library_files.hpp"
 
 #include "models/base/suggest.hpp"
+#include "sim/scenario/envelope.hpp"
 #include "sim/scenario/format_check.hpp"
 #include "sim/scenario/library.hpp"
 #include "sim/scenario/yaml_document.hpp"
@@ -15,57 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_latency(std::string_view parameter) { return parameter.starts_with("latency."); }
-
-Provenance provenance_of(const std::string& word) {
-  if (word == "measured")
-    return Provenance::Measured;
-  if (word == "fitted")
-    return Provenance::Fitted;
-  return word == "literature" ? Provenance::Literature : Provenance::Guess;
-}
-
-/// Reads and checks one file of the library. `format_key` is the key that says what kind of file it is.
-std::optional<Node> read_checked(const fs::path& file, const Node& named_by, const std::string& path,
-                                 const std::string& format_key, const ObjectDescriptor& object,
-                                 const Library& library, Problems& problems) {
-  const std::string key = format_key + " " + file.string();
-  if (library.cache != nullptr)
-    if (const auto known = library.cache->files.find(key); known != library.cache->files.end())
-      return known->second;
-  std::string text;
-  try {
-    text = read_text_file(file);
-  } catch (const UsageError& error) {
-    problems.add(named_by.at, path, error.what());
-    return std::nullopt;
-  }
-  const Position origin{std::make_shared<const std::string>(file.string()), library_layer, 1, 1};
-  Problems own;
-  auto root = parse_yaml(text, origin, own);
-  if (root and root->find(format_key) == nullptr) {
-    own.add(origin, "", fmt::format("this file does not begin with `{}: 1`", format_key));
-  } else if (root) {
-    expand_shorthands(*root, object);
-    FormatCheck(library, own).check(*root, object);
-    const Node* name = root->find("name");
-    if (name != nullptr and name->is_scalar() and name->text != file.stem().string())
-      own.add(name->at, "name",
-              fmt::format("'{}' differs from the file's name, '{}'", name->text, file.stem().string()));
-  }
-  problems.add_new(own, Problems());
-  if (not own.empty())
-    return std::nullopt;
-  if (library.cache != nullptr and root)
-    library.cache->files.emplace(key, *root);
-  return root;
-}
-
 class ProfileReader {
 public:
   ProfileReader(const Library& library, Problems& problems) : library_(library), problems_(problems) {}
 
-  std::optional<CostProfile> read(const Node& named_by, const std::string& path) {
+  std::optional<CostProfile> read(const Node& named_by, const std::string& path, Envelope* envelope) {
     const fs::path file = library_file(profiles_folder(library_), named_by.text, named_by.at);
     std::error_code error;
     const fs::path canonical = fs::weakly_canonical(file, error);
@@ -75,17 +30,20 @@ public:
     }
     chain_.push_back(canonical);
     const auto& object = object_of("profile_file");
-    const auto root = read_checked(file, named_by, path, "replisim_profile", object, library_, problems_);
+    const auto root =
+        read_library_file(file, named_by, path, "replisim_profile", object, library_, problems_);
     if (not root)
       return std::nullopt;
     CostProfile profile;
     if (const Node* extends = root->find("extends")) {
-      auto base = read(*extends, "extends");
+      auto base = read(*extends, "extends", nullptr);
       if (not base)
         return std::nullopt;
       profile = std::move(*base);
     }
     build(profile, Fields(*root, object));
+    if (envelope != nullptr)
+      *envelope = envelope_from(Fields(*root, object));
     return require_complete(profile, *root) ? std::optional(profile) : std::nullopt;
   }
 
@@ -134,10 +92,70 @@ private:
 
 } // namespace
 
+bool is_latency(std::string_view parameter) { return parameter.starts_with("latency."); }
+
+Provenance provenance_of(const std::string& word) {
+  if (word == "measured")
+    return Provenance::Measured;
+  if (word == "fitted")
+    return Provenance::Fitted;
+  return word == "literature" ? Provenance::Literature : Provenance::Guess;
+}
+
+std::string to_string(Provenance provenance) {
+  switch (provenance) {
+  case Provenance::Measured:
+    return "measured";
+  case Provenance::Fitted:
+    return "fitted";
+  case Provenance::Literature:
+    return "literature";
+  case Provenance::Guess:
+    break;
+  }
+  return "guess";
+}
+
+std::optional<Node> read_library_file(const fs::path& file, const Node& named_by, const std::string& path,
+                                      const std::string& format_key, const ObjectDescriptor& object,
+                                      const Library& library, Problems& problems) {
+  const std::string key = format_key + " " + file.string();
+  if (library.cache != nullptr)
+    if (const auto known = library.cache->files.find(key); known != library.cache->files.end())
+      return known->second;
+  std::string text;
+  try {
+    text = read_text_file(file);
+  } catch (const UsageError& error) {
+    problems.add(named_by.at, path, error.what());
+    return std::nullopt;
+  }
+  const Position origin{std::make_shared<const std::string>(file.string()), library_layer, 1, 1};
+  Problems own;
+  auto root = parse_yaml(text, origin, own);
+  if (root and root->find(format_key) == nullptr) {
+    own.add(origin, "", fmt::format("this file does not begin with `{}: 1`", format_key));
+  } else if (root) {
+    expand_shorthands(*root, object);
+    FormatCheck(library, own).check(*root, object);
+    const Node* name = root->find("name");
+    if (name != nullptr and name->is_scalar() and name->text != file.stem().string())
+      own.add(name->at, "name",
+              fmt::format("'{}' differs from the file's name, '{}'", name->text, file.stem().string()));
+  }
+  problems.add_new(own, Problems());
+  if (not own.empty())
+    return std::nullopt;
+  if (library.cache != nullptr and root)
+    library.cache->files.emplace(key, *root);
+  return root;
+}
+
 std::optional<Node> read_machine_file(const Node& named_by, const std::string& path, const Library& library,
                                       Problems& problems) {
   const fs::path file = library_file(machines_folder(library), named_by.text, named_by.at);
-  return read_checked(file, named_by, path, "replisim_machine", object_of("machine_file"), library, problems);
+  return read_library_file(file, named_by, path, "replisim_machine", object_of("machine_file"), library,
+                           problems);
 }
 
 Machine machine_from(const Fields& fields) {
@@ -154,7 +172,7 @@ Machine machine_from(const Fields& fields) {
       const Fields disk(item, object_of("disk"));
       machine.disks.push_back({disk.text("name"), disk.number("fsync_latency"),
                                disk.number("write_bandwidth"), disk.number("read_bandwidth"),
-                               disk.integer("capacity"), disk.integer("used")});
+                               disk.integer("capacity"), disk.integer("used"), disk.number("read_latency")});
     }
   }
   return machine;
@@ -185,11 +203,13 @@ double effective_cost_s(const CostProfile& profile, const CostParameter& paramet
 }
 
 std::optional<CostProfile> read_profile_file(const Node& named_by, const std::string& path,
-                                             const Library& library, Problems& problems) {
-  return ProfileReader(library, problems).read(named_by, path);
+                                             const Library& library, Problems& problems, Envelope* envelope) {
+  return ProfileReader(library, problems).read(named_by, path, envelope);
 }
 
-CostProfile load_profile(const std::string& name, const Library& library) {
+namespace {
+
+CostProfile load(const std::string& name, const Library& library, Envelope& envelope) {
   if (const fs::path file = library_file(profiles_folder(library), name, Position{});
       not name.ends_with(".yaml") and not fs::exists(file))
     throw UsageError(fmt::format("unknown profile '{}'{}", name, suggestion(name, profile_names(library))));
@@ -197,9 +217,22 @@ CostProfile load_profile(const std::string& name, const Library& library) {
   Node named_by;
   named_by.kind = Node::Kind::Scalar;
   named_by.text = name;
-  auto profile = read_profile_file(named_by, "", library, problems);
+  auto profile = read_profile_file(named_by, "", library, problems, &envelope);
   problems.throw_if_any();
   return *profile;
+}
+
+} // namespace
+
+CostProfile load_profile(const std::string& name, const Library& library) {
+  Envelope ignored;
+  return load(name, library, ignored);
+}
+
+Envelope load_envelope(const std::string& profile, const Library& library) {
+  Envelope envelope;
+  load(profile, library, envelope);
+  return envelope;
 }
 
 } // namespace replisim

@@ -1,5 +1,7 @@
 #include "sim/scenario/loader.hpp"
 
+#include "sim/scenario/builtin_mixes.hpp"
+#include "sim/scenario/envelope.hpp"
 #include "sim/scenario/field_path.hpp"
 #include "sim/scenario/format_check.hpp"
 #include "sim/scenario/library.hpp"
@@ -43,12 +45,13 @@ Scenario build(const ScenarioFile& source, const std::vector<Override>& override
     tree.remove("sweep");
     tree.remove("break_even");
   }
+  add_builtin_tables(tree);
   Node checked = tree;
   FormatCheck(library, problems).check(checked, object_of("scenario"));
 
   Scenario scenario;
   scenario.file = source.file.string();
-  Building building{checked, library, problems, scenario, {}};
+  Building building{checked, library, problems, scenario, {}, {}};
   build_run_options(building);
   build_profile(building);
   build_hosts(building);
@@ -61,6 +64,8 @@ Scenario build(const ScenarioFile& source, const std::vector<Override>& override
   build_sweep(building, tree);
   collect_guesses(building);
   problems.throw_if_any();
+  for (std::string& warning : envelope_warnings(scenario, building.envelope))
+    scenario.warnings.push_back(std::move(warning));
   scenario.hash = scenario_hash(building);
   return scenario;
 }

@@ -20,6 +20,11 @@ void Problems::add(const Position& at, std::string path, std::string message) {
     found_.push_back({at.layer, std::move(diagnostic)});
 }
 
+void Problems::add_found(const Position& at, std::vector<Diagnostic> diagnostics) {
+  for (Diagnostic& diagnostic : diagnostics)
+    found_.push_back({at.layer, std::move(diagnostic)});
+}
+
 std::vector<Diagnostic> Problems::sorted() const {
   std::vector<Entry> entries = found_;
   const auto rank = [](const Entry& entry) {

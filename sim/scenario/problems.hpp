@@ -13,6 +13,8 @@ namespace replisim {
 class Problems {
 public:
   void add(const Position& at, std::string path, std::string message);
+  /// Mistakes of a file that the place `at` names.
+  void add_found(const Position& at, std::vector<Diagnostic> diagnostics);
   bool empty() const { return found_.empty(); }
 
   /// Without repetitions: the file the user named first, then its bases, each from top to bottom, then

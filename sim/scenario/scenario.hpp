@@ -45,7 +45,9 @@ struct Publication {
   std::string name;
   std::string server;
   std::vector<std::string> tables;
-  std::map<std::string, RowFilter> row_filters; ///< by table, where it has one
+  std::map<std::string, RowFilter> row_filters;              ///< by table, where it has one
+  std::map<std::string, std::vector<int>> column_lists = {}; ///< published columns, by table, where not all
+  bool inserts = true, updates = true, deletes = true;       ///< option `publish`
 };
 
 struct Subscription {
@@ -54,6 +56,7 @@ struct Subscription {
   std::string publication;
   Streaming streaming = Streaming::Off;
   bool binary = false;
+  bool retain_dead_tuples = false;
 };
 
 /// The other end of a slot that is no PostgreSQL server: a change-data-capture client.
@@ -72,6 +75,16 @@ struct Consumer {
   double connected_from_s = 0;  ///< before it the slot exists and nobody reads
   double connected_until_s = 0; ///< after it nobody reads; 0: to the end of the run
   double connects_every_s = 0;  ///< run by a timetable: connects this often, drains, disconnects; 0: stays
+};
+
+/// Calls of the SQL decoding interface on a slot of their own, in a session on the publisher.
+struct DecodeCalls {
+  std::string name;
+  std::string publication;
+  bool peeks = true; ///< pg_logical_slot_peek_binary_changes(); else the get variant, which moves the slot on
+  double at_s = -1;  ///< of the first call; negative: when every load of the server is over
+  double every_s = 0; ///< from one call to the next; 0: one after the other
+  std::int64_t times = 1;
 };
 
 /// A value nobody measured or stated; reports list them all.
@@ -149,9 +162,13 @@ struct Scenario {
   std::map<std::string, Publication> publications;
   std::map<std::string, Subscription> subscriptions;
   std::map<std::string, Consumer> consumers;
+  std::map<std::string, DecodeCalls> decode;
   std::vector<BatchLoad> batches; ///< in order of name
   std::vector<FlowLoad> flows;
+  std::vector<ClientLoad> clients;
   std::vector<OtherWalLoad> other_wal;
+  std::vector<DdlLoad> ddl;
+  std::vector<ReplayLoad> replays;
   std::vector<BackgroundLoad> background;
   Observe observe;
   std::vector<SweepAxis> sweep;

@@ -1,10 +1,12 @@
 // The parts of a Scenario, built one after the other from the checked tree.
 #pragma once
 
+#include "sim/scenario/envelope.hpp"
 #include "sim/scenario/fields.hpp"
 #include "sim/scenario/loader.hpp"
 #include "sim/scenario/problems.hpp"
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,6 +20,7 @@ struct Building {
   Problems& problems;
   Scenario& scenario;
   std::map<std::string, Node> machines; ///< by host: the machine file with the host's own fields over it
+  Envelope envelope;                    ///< of the profile
 };
 
 /// One entry of a top-level map.
@@ -44,8 +47,9 @@ int find_column(const Table& table, const std::string& name, const Position& at,
 void require_integer_column(const Column& column, const ColumnValue& value, const Position& at,
                             const std::string& path, Problems& problems);
 
-/// What an entry of `workload` is, by the fields it has: `other_wal`, `rate`, or neither.
-enum class LoadKind { Batch, Flow, OtherWal };
+/// What an entry of `workload` is, by the fields it has: `ddl`, `other_wal`, `replay`, `clients`, `rate`, or
+/// none.
+enum class LoadKind { Batch, Flow, OtherWal, Ddl, Replay, Clients };
 LoadKind load_kind(const Fields& fields);
 
 void build_profile(Building& building);
@@ -56,6 +60,11 @@ void build_run_options(Building& building);
 void build_tables(Building& building);
 void build_replication(Building& building);
 void build_workload(Building& building);
+void build_clients(Building& building, const NamedFields& entry);
+
+/// The columns an UPDATE assigns, from its `set`.
+std::vector<Assignment> assignments_of(const Fields& fields, const Table& table, const std::string& path,
+                                       Problems& problems);
 
 /// True when `observe.until` is a duration, or mistaken.
 bool run_has_end(const Node& root);
@@ -65,6 +74,18 @@ void check_contradictions(Building& building);
 
 /// The part of them that concerns the workload.
 void check_workload(Building& building);
+
+/// The part of that which concerns clients in a closed loop.
+void check_clients(Building& building);
+
+/// What concerns statements that change the catalog, and decoding through SQL.
+void check_catalog_changes(Building& building);
+
+/// The part of that which concerns the transactions of one `replay` entry.
+void check_replay(Building& building, const NamedFields& entry);
+
+/// The file that a `replay` entry names, seen from the file that names it.
+std::filesystem::path replay_path(const NamedFields& entry);
 
 /// Fills Scenario::guesses from `guessed`, from machine files, from profiles and from guessed defaults.
 void collect_guesses(Building& building);

@@ -69,6 +69,7 @@ TEST_CASE("user report U01: a silent client makes no progress") { answers_rightl
 TEST_CASE("user report U03: the threshold moves with wal_sender_timeout") { answers_rightly(report_u03()); }
 TEST_CASE("user report U05: spill files fill the data directory") { answers_rightly(report_u05()); }
 TEST_CASE("user report U06: work_mem does not cap the spill files") { answers_rightly(report_u06()); }
+TEST_CASE("user report U08: GRANT on all tables before 14") { answers_rightly(report_u08()); }
 TEST_CASE("user report U11: lag above and below the knee") { answers_rightly(report_u11()); }
 TEST_CASE("user report U14: one frozen slot holds the WAL of all") { answers_rightly(report_u14()); }
 TEST_CASE("user report U15: a forgotten slot") { answers_rightly(report_u15()); }
@@ -108,8 +109,8 @@ TEST_CASE("the reports come in order, each with a contrast and its scenario's fi
     number.front() = 'u';
     CHECK(report.scenario.starts_with("scenarios/reports/" + number + "_"));
   }
-  CHECK(ids == std::vector<std::string>{"U01", "U03", "U05", "U06", "U11", "U14", "U15", "U18", "U20", "U21",
-                                        "U22", "U23", "U24", "U27", "U31"});
+  CHECK(ids == std::vector<std::string>{"U01", "U03", "U05", "U06", "U07", "U08", "U09", "U11", "U14", "U15",
+                                        "U18", "U20", "U21", "U22", "U23", "U24", "U27", "U31"});
 }
 
 TEST_CASE("the reader of runs finds metrics, outcomes and samples") {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <string>
 #include <sys/wait.h>
@@ -39,7 +40,7 @@ TEST_CASE("without a suite, validate lists them") {
   CHECK(outcome.exit_code == 0);
   CHECK_THAT(outcome.output, Catch::Contains("seed-streaming") && Catch::Contains("lab-counters") &&
                                  Catch::Contains("lab-streaming"));
-  CHECK(nlohmann::json::parse(replisim("validate --format json").output)["suites"].size() == 4);
+  CHECK(nlohmann::json::parse(replisim("validate --format json").output)["suites"].size() >= 6);
 }
 
 TEST_CASE("mistakes on the command line get a sentence and exit code 2") {
@@ -90,8 +91,71 @@ TEST_CASE("user reports: a line each, exit code 1 when one is answered wrongly")
   CHECK(wrong.exit_code == 1);
   const auto report = nlohmann::json::parse(wrong.output);
   CHECK(report["pass"] == false);
-  CHECK(report["reports"].size() == 15);
+  CHECK(report["reports"].size() == 18);
   for (const auto& entry : report["reports"])
     CHECK(entry["checks"].size() >= 4);
   CHECK(replisim("validate reports --set observe.untill=1s").exit_code == 2);
+}
+
+TEST_CASE("lab-pgbench keeps its bars") {
+  const Outcome outcome = replisim("validate lab-pgbench");
+  INFO(outcome.output);
+  CHECK(outcome.exit_code == 0);
+}
+
+TEST_CASE("seed-publisher-tps finds no difference, and says what it is made of") {
+  const Outcome outcome =
+      replisim("validate seed-publisher-tps --format json --set workload.pgbench.until=3s "
+               "--set observe.until=3s");
+  INFO(outcome.output);
+  REQUIRE(outcome.exit_code == 0);
+  const auto json = nlohmann::json::parse(outcome.output);
+  CHECK(json.at("cells").size() == 4);
+  CHECK(json.at("fitted_parameters") == 1);
+  const auto& figures = json.at("figures");
+  const double speed = figures.at("cpu_speed").at("value");
+  CHECK(speed > 0.3);
+  CHECK(speed < 3);
+  for (const std::string variant : {"patch_on", "patch_on_interval_1s"}) {
+    const auto value = [&](const std::string& name) {
+      return figures.at(variant + "/" + name).at("value").get<double>();
+    };
+    CHECK(std::abs(value("difference")) < 0.3);
+    CHECK(value("difference_status_requests") + value("difference_slot_updates") ==
+          Approx(value("difference")).margin(0.001));
+    CHECK(value("status_requests") > 0);
+    CHECK(value("status_share") < 0.1);
+    CHECK(value("variation") > 0);
+    CHECK(value("variation") < 0.5);
+  }
+  CHECK_THAT(json.at("notes").at(0).get<std::string>(),
+             Catch::StartsWith("budget of a transaction: 60 clients / 5") && Catch::Contains("lock wait"));
+}
+TEST_CASE("what 17 and 18 spill and stream follows from the version") {
+  const Outcome outcome = replisim("validate lab-17-vs-18 --format json");
+  INFO(outcome.output.substr(outcome.output.size() > 800 ? outcome.output.size() - 800 : 0));
+  CHECK(outcome.exit_code == 0);
+  const auto report = nlohmann::json::parse(outcome.output);
+  CHECK(report["cells"].size() == 144); // 18 runs, 4 counters, 2 versions
+  CHECK(report["bars"]["order"]["cells"] >= 2);
+}
+
+TEST_CASE("calibrate: mistakes of the command line and of specs") {
+  const Outcome missing = replisim("calibrate '" REPLISIM_SOURCE_DIR "/calibration/specs/seed1-hots.yaml'");
+  CHECK(missing.exit_code == 2);
+  CHECK_THAT(missing.output, Catch::Contains("seed1-host.yaml"));
+  CHECK(replisim("calibrate").exit_code == 2);
+  CHECK(replisim("validate lab-counters --cross-validate").exit_code == 2);
+  CHECK(replisim("validate --cross-validate").exit_code == 2);
+  CHECK(replisim("validate reports --cross-validate").exit_code == 2);
+  CHECK(replisim("validate seed-streaming --cross-validate --set name=x").exit_code == 2);
+}
+
+TEST_CASE("the profile of four runs is what its spec gives") {
+  const std::string root = REPLISIM_SOURCE_DIR;
+  const Outcome outcome =
+      replisim("calibrate '" + root + "/calibration/specs/lab-2core-64kb.yaml' --check '" + root +
+               "/calibration/profiles/lab-2core-64kb.yaml'");
+  INFO(outcome.output);
+  CHECK(outcome.exit_code == 0);
 }

@@ -158,3 +158,45 @@ TEST_CASE("the order of creation changes nothing") {
   std::reverse(backwards.begin(), backwards.end());
   check_dates(completion(machine_of(2), jobs), backwards);
 }
+
+TEST_CASE("work of several threads shares as so many processes would") {
+  // Two cores, three threads of one process beside one of another: each runs at half a core.
+  const auto found = in_child([] {
+    engine::World world;
+    const auto host = world.add_host("h", machine_of(2));
+    Numbers done_s(2);
+    Countdown countdown(world, 2);
+    world.spawn("threads", host, [&](engine::Process& process) {
+      process.cpu_on(3, 3);
+      done_s[0] = process.now();
+      countdown.done();
+    });
+    world.spawn("one", host, [&](engine::Process& process) {
+      process.cpu(1);
+      done_s[1] = process.now();
+      countdown.done();
+    });
+    world.run();
+    return Numbers{done_s[0], done_s[1], world.thread_seconds(host)};
+  });
+  check_dates(found, {2, 2, 8});
+}
+
+TEST_CASE("second threads count the threads of one process") {
+  // Four cores with two threads each, eight threads of one process: capacity 5.
+  Machine machine = machine_of(4);
+  machine.threads_per_core = 2;
+  const auto found = in_child([&] {
+    engine::World world;
+    const auto host = world.add_host("h", machine);
+    double done_s = 0;
+    world.spawn("threads", host, [&](engine::Process& process) {
+      process.cpu_on(8, 8);
+      done_s = process.now();
+      world.finish();
+    });
+    world.run();
+    return Numbers{done_s};
+  });
+  check_dates(found, {8 / 5.0});
+}

@@ -63,7 +63,7 @@ TEST_CASE("the settings that have an effect on a run") {
       modelled.insert(guc.name);
   CHECK(modelled == std::set<std::string_view>{
                         "checkpoint_completion_target", "checkpoint_timeout", "fsync", "full_page_writes",
-                        "idle_replication_slot_timeout", "logical_decoding_work_mem",
+                        "idle_replication_slot_timeout", "logical_decoding_work_mem", "max_connections",
                         "max_logical_replication_workers", "max_parallel_apply_workers_per_subscription",
                         "max_slot_wal_keep_size", "max_wal_size", "max_worker_processes",
                         "synchronous_commit", "wal_buffers", "wal_keep_size", "wal_receiver_status_interval",

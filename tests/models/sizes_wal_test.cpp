@@ -192,3 +192,18 @@ TEST_CASE("transaction records") {
   CHECK(commit_record_bytes() == 48); // 46
   CHECK(abort_record_bytes() == 40);  // 34
 }
+
+TEST_CASE("heap-only updates write one record: no lock of the old tuple, no index entry") {
+  // 24 header, 20 block, 2 + 14 main data, 5 + 80 - 23 of the tuple: 122, aligned 128.
+  Table hot = test_tab(500'000);
+  hot.hot_updates = 1;
+  CHECK(statement_wal(hot, Operation::Update, 50, false).bytes == 50 * 128);
+  CHECK(statement_wal(hot, Operation::Update, 50, false).records == 50);
+  // Half of them: 15 of 30 with lock 56, update 136 and index entry 64.
+  hot.hot_updates = 0.5;
+  CHECK(statement_wal(hot, Operation::Update, 30, false).bytes == 15 * 128 + 15 * (56 + 136 + 64));
+  CHECK(statement_wal(hot, Operation::Update, 30, false).records == 15 + 15 * 3);
+  // Parts of a statement add up.
+  CHECK(statement_wal(hot, Operation::Update, 1, false).records == 1);
+  CHECK(statement_wal(hot, Operation::Update, 2, false).records == 4);
+}

@@ -272,6 +272,19 @@ TEST_CASE("lag columns: the ring of the server holds 8,191 samples, one a second
   }
 }
 
+TEST_CASE("catalog_xmin has a candidate of its own") {
+  Slot slot("s", Lsn{100}, Lsn{50});
+  slot.propose_xmin(7, Lsn{200});
+  CHECK(slot.catalog_xmin() == 0);
+  slot.propose_xmin(9, Lsn{300}); // one is outstanding
+  slot.confirm(Lsn{250});
+  CHECK(slot.catalog_xmin() == 7);
+  slot.propose_xmin(9, Lsn{240}); // confirmed already
+  CHECK(slot.catalog_xmin() == 9);
+  slot.propose_xmin(8, Lsn{240}); // never back
+  CHECK(slot.catalog_xmin() == 9);
+}
+
 TEST_CASE("lag columns: minor releases of November 2025 brought the overflow entries") {
   CHECK(traits_of({18, 1}).lag_overflow_entries);
   CHECK_FALSE(traits_of({18, 0}).lag_overflow_entries);

@@ -29,16 +29,17 @@ CommitTransaction commit_of(std::uint32_t top, bool streamed) { return {{top}, {
 /// A leader with its pool of workers; the stub sender sends a list of messages, each at its date.
 struct Subscriber {
   Subscriber(const CostParameters& with_costs, Streaming streaming, int pool)
-      : costs(with_costs), host(world.add_host("db", machine_of(8))),
+      : costs(with_costs), price(costs), host(world.add_host("db", machine_of(8))),
         connection(world, {0, 0, true}, {"connection", 1'000'000'000, 0, 0}, slot) {
     for (int i = 0; i < pool; ++i) {
       workers.push_back(
-          std::make_unique<ParallelApplyWorker>(world, fmt::format("worker {}", i), costs, record));
+          std::make_unique<ParallelApplyWorker>(world, fmt::format("worker {}", i), price, record));
       world.spawn(fmt::format("worker {}", i), host,
                   [worker = workers.back().get()](engine::Process& process) { worker->run(process); });
     }
     ApplyWorker::Params params;
     params.costs = &costs;
+    params.price = &price;
     params.streaming = streaming;
     params.batch_rows = 100;
     params.parallel_workers = pool;
@@ -71,6 +72,7 @@ struct Subscriber {
 
   engine::World world;
   CostParameters costs;
+  ApplyCost price;
   engine::HostId host;
   Slot slot{"s", {0}, {0}};
   ReplicationConnection connection; ///< never ended by the server
@@ -255,7 +257,8 @@ TEST_CASE("a parallel apply worker alone: rows, an abort, the commit; then it is
     const auto host = world.add_host("db", machine_of(2));
     SubscriptionRecord record;
     const CostParameters prices = costs();
-    ParallelApplyWorker worker(world, "worker", prices, record);
+    const ApplyCost price(prices);
+    ParallelApplyWorker worker(world, "worker", price, record);
     world.spawn("worker", host, [&](engine::Process& process) { worker.run(process); });
     Numbers out;
     world.spawn("leader", host, [&](engine::Process& process) {

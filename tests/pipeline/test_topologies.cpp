@@ -141,13 +141,13 @@ TEST_CASE("latency adds a constant") {
 }
 
 TEST_CASE("bandwidth binds only when it is the bottleneck") {
-  // Bytes on the wire take 8 ns each at 1 Gbps: a row of 2 kB costs 16 us and more, one of 49 bytes far
+  // Bytes on the wire take 8 ns each at 1 Gbps: a row of 1.9 kB costs 16 us and more, one of 49 bytes far
   // less than any process spends on it.
   constexpr double gbps = 125e6;
   for (const Streaming streaming : modes) {
     INFO(to_string(streaming));
     std::vector<Scenario> scenarios;
-    for (const int width_bytes : {0, 2000})
+    for (const int width_bytes : {0, 1900}) // in line
       for (const double bandwidth : {1e15, 10 * gbps, gbps}) {
         Scenario scenario = cluster(typical_costs(), streaming);
         if (width_bytes > 0)
@@ -160,7 +160,7 @@ TEST_CASE("bandwidth binds only when it is the bottleneck") {
     CHECK(total_s(found[2]) == Approx(total_s(found[0])).epsilon(0.001));
     CHECK(total_s(found[4]) == Approx(total_s(found[3])).epsilon(0.001));
     const double wire_s = found[5].metrics.at("sent_bytes") / gbps;
-    CHECK(wire_s > 0.8);
+    CHECK(wire_s > 0.76);
     CHECK(total_s(found[5]) > wire_s);
     CHECK(total_s(found[5]) > 1.05 * total_s(found[3]));
   }

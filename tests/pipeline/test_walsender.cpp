@@ -12,6 +12,7 @@ namespace {
 
 const Table table_t = uuid_table("t");
 const Table table_u = uuid_table("u");
+const std::map<std::string, Table> both_tables = {{"t", table_t}, {"u", table_u}};
 const StatementStep insert_t = insert("t", 0);
 const StatementStep insert_u = insert("u", 0);
 
@@ -98,6 +99,7 @@ Seen send(const Plan& plan, const CostParameters& costs = {}) {
     params.streaming = plan.streaming;
     params.batch_rows = plan.batch_rows;
     params.publication = &publication;
+    params.tables = &both_tables;
     params.progressed = params.spilled = [] {};
     Walsender walsender(params, decoder, wal.add_reader("walsender"), connection, record);
     world.spawn("walsender", host, [&](engine::Process& process) { walsender.run(process); });

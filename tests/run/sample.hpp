@@ -15,13 +15,23 @@ inline RunResult sample_result() {
                {"stream_count", 0},      {"third", 1.0 / 3},    {"cpu_pub.walsender_s", 2},
                {"wal_bytes", 89'308'376}};
   r.subscriptions = {{"s", {{"total_s", 0.1 + 0.2}}}};
-  r.verdicts = {{"s", "falling behind"}};
+  r.verdicts["s"] = {"falling behind; network (window) is to blame",
+                     "falling behind",
+                     "network",
+                     "window",
+                     0.75,
+                     "pub.walsender",
+                     "decoding",
+                     0.5};
+  LagParts parts;
+  parts.ns = {5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11};
+  r.lag_anatomies["s"] = {3, {0.5, 0.25, 1, 2}, {}};
+  r.lag_anatomies["s"].stages[8] = {0.125, 0, 0.5, 0.75};
   r.outcomes = {{12.5, "slot_lost", "s", "slot s is lost: too far behind"}};
   r.stages = {{"walsender", {0.75, 0.25, 0}}, {"apply", {0.5, 0.125, 0.375}}};
   r.bottleneck = "walsender";
   r.bottleneck_reason = "it never waits for output";
-  r.transactions = {
-      {"batch", 731, 5'000'000, 4'000'000, 0, 11.5, 12.25, 37.304, 20.5, {{"restore_and_send_s", 0.25}}}};
+  r.transactions = {{"batch", 731, 5'000'000, 4'000'000, 0, 11.5, 12.25, 37.304, 20.5, {{"s", parts}}}};
   r.warnings = {"a \"quoted\" warning"};
   r.guesses = {{"hosts.db.machine", "seed1-host", "nobody said"}};
   r.timeline = {{"t_s", "lag_bytes"}, {{0, 1}, {0.05, 1e300}, {0.1, -0.1}}};

@@ -17,9 +17,10 @@ TEST_CASE("the public form has exactly the fixed keys") {
   std::vector<std::string> keys;
   for (const auto& [key, value] : object.items())
     keys.push_back(key);
-  CHECK(keys == std::vector<std::string>{"bottleneck", "bottleneck_reason", "fingerprint", "guesses",
-                                         "metrics", "outcomes", "scenario", "scenario_hash", "seed", "stages",
-                                         "subscriptions", "transactions", "version", "warnings"});
+  CHECK(keys == std::vector<std::string>{"bottleneck", "bottleneck_reason", "clients", "fingerprint",
+                                         "guesses", "metrics", "outcomes", "scenario", "scenario_hash",
+                                         "seed", "stages", "subscriptions", "transactions", "version",
+                                         "warnings"});
   CHECK(object["fingerprint"] == "deadbeefcafef00d");
   CHECK(object["seed"].get<std::uint64_t>() == 18446744073709551615ULL);
   CHECK(object["stages"]["apply"] == json{{"busy", 0.5}, {"starved", 0.125}, {"blocked", 0.375}});
@@ -46,6 +47,32 @@ TEST_CASE("the public form reads back") {
   CHECK(after.metrics == before.metrics);
   CHECK(after.fingerprint == before.fingerprint);
   CHECK(after.transactions.at(0).commit_s == 12.25);
+  CHECK(after.transactions.at(0).lag_anatomy.at("s").of(LagStage::ReceiveQueue) == 7);
+  CHECK(after.verdicts.at("s").next_stage == "pub.walsender");
+  CHECK(after.lag_anatomies.at("s").stages[8].p99_s == 0.75);
+}
+
+TEST_CASE("the parts of a lag are whole nanoseconds with their sums beside them") {
+  const json object = result_json(sample_result());
+  const json& lag = object["transactions"][0]["lag_anatomy"]["s"];
+  CHECK(lag["executing_ns"] == 5);
+  CHECK(lag["stages_ns"] == json{{"commit_flush", 1},
+                                 {"waiting_to_be_read", 2},
+                                 {"decode", 3},
+                                 {"spill_and_restore", 4},
+                                 {"send_queue", 5},
+                                 {"transfer", 6},
+                                 {"receive_queue", 7},
+                                 {"apply", 8},
+                                 {"commit", 9}});
+  CHECK(lag["lag_ns"] == 45);
+  CHECK(lag["begin_to_applied_ns"] == 50);
+  CHECK(lag["feedback_ns"] == 11);
+  const json& slot = object["subscriptions"]["s"];
+  CHECK(slot["blame"]["stage"] == "network");
+  CHECK(slot["lag_anatomy"]["transactions"] == 3);
+  CHECK(slot["lag_anatomy"]["stages"]["apply"]["mean_s"] == 0.125);
+  CHECK(slot["lag_anatomy"]["lag"]["p95_s"] == 1);
 }
 
 TEST_CASE("an object that is no result gives a sentence") {

@@ -128,9 +128,3 @@ TEST_CASE("settings that do nothing here are told in one warning") {
   CHECK(scenario.warnings[0] == "settings without effect on the simulation: autovacuum, shared_buffers");
 }
 
-TEST_CASE("rows that PostgreSQL would toast are told in a warning") {
-  CHECK(load_text(sound).warnings.empty());
-  const Scenario wide = load_text(replaced(sound, "b: text(32)", "b: text(1500), c: text(1500)"));
-  REQUIRE(wide.warnings.size() == 1);
-  CHECK(wide.warnings[0].find("rows of t take 3,0") == 0);
-}

@@ -159,7 +159,7 @@ TEST_CASE("steps of a transaction") {
       Lines{
           "11:43 workload.w.transaction[0]: insert and delete stand in one step; each is a step of its own"});
   CHECK(with("{rows: 1}") == Lines{"11:43 workload.w.transaction[0]: says nothing to do; a step is one of "
-                                   "insert, update, delete, savepoint, rollback_to and pause"});
+                                   "insert, update, delete, savepoint, rollback_to, release and pause"});
   CHECK(with("{insert: t, rows: 1, set: {b: 1}}").size() == 1);
   CHECK(with("{savepoint: x, rows: 1}") ==
         Lines{"11:64 workload.w.transaction[0].rows: `rows` does not go with savepoint"});

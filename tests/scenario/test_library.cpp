@@ -34,8 +34,9 @@ public:
       text += "    " + name.substr(dot + 1) + ": {value: " + (parameter.high < 1e-6 ? "1ns" : "1us") +
               ", provenance: fitted, source: a test}\n";
     }
-    write_profile("base", replaced(replaced(text, "worker_start: {value: 1us", "worker_start: {value: 1ms"),
-                                   "wakeup: {value: 1us", "wakeup: {value: 40us"));
+    write_profile("base",
+                  replaced(replaced(text, "worker_start: {value: 1us", "worker_start: {value: 1ms"),
+                           "latency:\n    wakeup: {value: 1us", "latency:\n    wakeup: {value: 40us"));
   }
   void write_profile(const std::string& name, const std::string& text) const {
     folder_.write("calibration/profiles/" + name + ".yaml", text);

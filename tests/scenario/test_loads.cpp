@@ -174,26 +174,31 @@ TEST_CASE("other_wal is the WAL of other databases") {
   CHECK(s.other_wal[0].until_s == 3600);
 }
 
+/// The one error has all these parts; which kinds of entries there are besides is not looked at.
+void check_one_error(const Lines& found, const std::vector<std::string>& parts) {
+  REQUIRE(found.size() == 1);
+  for (const std::string& part : parts) {
+    INFO(found.front());
+    CHECK(found.front().find(part) != std::string::npos);
+  }
+}
+
 TEST_CASE("an entry is of one kind") {
-  CHECK(
-      errors("at: 5s, rate: 1/s, until: 1h, " + one_insert) ==
-      Lines{
-          "11:29 workload.w.at: `at` belongs to a transaction at a given time; this entry is a flow of small "
-          "transactions, as it has a `rate`"});
-  CHECK(errors("until: 1h, " + one_insert) ==
-        Lines{"11:29 workload.w.until: `until` belongs to a flow of small transactions and to WAL of other "
-              "databases; this entry is a transaction at a given time, as it has neither `rate` nor "
-              "`other_wal`"});
-  CHECK(
-      errors("other_wal: 1MB/s, rate: 5/s, until: 1h") ==
-      Lines{
-          "11:47 workload.w.rate: `rate` belongs to a flow of small transactions; this entry is WAL of other "
-          "databases, as it has `other_wal`"});
+  check_one_error(errors("at: 5s, rate: 1/s, until: 1h, " + one_insert),
+                  {"11:29 workload.w.at: `at` belongs to a transaction at a given time",
+                   "; this entry is a flow of small transactions, as it has a `rate`"});
+  check_one_error(errors("until: 1h, " + one_insert),
+                  {"11:29 workload.w.until: `until` belongs to a flow of small transactions",
+                   " and to WAL of other databases",
+                   "; this entry is a transaction at a given time, as it has"});
+  check_one_error(errors("other_wal: 1MB/s, rate: 5/s, until: 1h"),
+                  {"11:47 workload.w.rate: `rate` belongs to a flow of small transactions",
+                   "; this entry is WAL of other databases, as it has `other_wal`"});
   CHECK(errors("other_wal: 1MB/s, until: 1h, " + one_insert).size() == 1);
-  CHECK(
-      errors("at: 5s") ==
-      Lines{"11:15 workload.w: says nothing to do; an entry has a `transaction`, a flow of small ones has a "
-            "`rate` besides, WAL of other databases is `other_wal`"});
+  check_one_error(
+      errors("at: 5s"),
+      {"11:15 workload.w: says nothing to do; an entry has a `transaction`, a flow of small ones has a "
+       "`rate` besides, "});
   CHECK(errors("rate: 1/s, until: 1h") ==
         Lines{"11:15 workload.w.transaction: `transaction` is missing: the statements of "
               "one transaction of the flow"});

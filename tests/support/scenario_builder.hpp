@@ -156,8 +156,9 @@ inline CostParameters typical_costs() {
   c.chunk_dispatch_s = 33 * us;
   c.ring_read_change_s = 0.5 * us;
   c.apply_insert_row_s = 6.8 * us;
-  c.apply_update_row_s = 18 * us;
   c.apply_delete_row_s = 8.4 * us;
+  c.apply_row_overhead_s = 3 * us;
+  c.apply_update_extra_s = 5.8 * us; // an update: 18 us
   c.apply_index_entry_s = 1.2 * us;
   c.wakeup_latency_s = 50 * us;
   c.worker_start_s = 10 * ms;

@@ -1,0 +1,48 @@
+#include "sim/actors/flow_clock.hpp"
+
+namespace replisim {
+
+void FlowClock::work(const Part& part, double begun_s, double waited_from_s, double ended_s) {
+  if (not working_) {
+    working_ = true;
+    on_link_s_ = part.on_link_s;
+    visible_s_ = part.visible_s;
+    begun_s_ = begun_s;
+    service_s_ = awaited_s_ = 0;
+  }
+  service_s_ += ended_s - begun_s;
+  awaited_s_ += ended_s - waited_from_s;
+}
+
+/// The way of a batch since it was handed to the socket, then this process as a station.
+void FlowClock::finish(const SmallTransactions& batch, const End& end, SubscriptionRecord& record) {
+  LagSpan lag = batch.lag;
+  const SpreadDates sent{lag.first.date_s(), lag.last.date_s()};
+  const auto later = [&](LagStage stage, double by_s) {
+    lag.spend(stage, sent.first_s + by_s, sent.last_s + by_s);
+  };
+  later(LagStage::SendQueue, on_link_s_ - batch.opened_s);
+  later(LagStage::Transfer, visible_s_ - batch.opened_s);
+  const double way_s = visible_s_ - batch.opened_s;
+  const FlowStation::Batch work{
+      batch.top.value, batch.flow.transactions, batch.flow.gathered_s, visible_s_, begun_s_, service_s_};
+  const auto served = station_.serve({sent.first_s + way_s, sent.last_s + way_s}, work);
+  station_.done(work, 0, end.now_s);
+  lag.spend(LagStage::ReceiveQueue, served.started.first_s, served.started.last_s);
+  const double count = static_cast<double>(batch.flow.transactions);
+  const double awaited_s = awaited_s_ / count;
+  lag.spend(end.over_link ? LagStage::Transfer : LagStage::Decode, served.started.first_s + awaited_s,
+            served.started.last_s + awaited_s);
+  const double commit_s = end.commit_share * (service_s_ - awaited_s_) / count;
+  lag.spend(LagStage::Apply, served.ended.first_s - commit_s, served.ended.last_s - commit_s);
+  lag.spend(LagStage::Commit, served.ended.first_s, served.ended.last_s);
+  lag.first.applied(end.confirmed_s(lag.first.date_s()));
+  lag.last.applied(end.confirmed_s(lag.last.date_s()));
+  const LagParts &first = lag.first.parts(), &last = lag.last.parts();
+  record.lags.add_spread(first, last, lag.transactions);
+  record.flow_lag.add_spread(static_cast<double>(first.lag()) * 1e-9, static_cast<double>(last.lag()) * 1e-9,
+                             lag.transactions);
+  working_ = false;
+}
+
+} // namespace replisim

@@ -1,0 +1,245 @@
+#include "sim/actors/publisher_clients.hpp"
+
+#include "models/base/random.hpp"
+#include "models/row_shape.hpp"
+#include "models/wal_volume.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace replisim {
+
+namespace {
+/// Weight of the last tick in the mean number of other threads, and the change of it that matters.
+constexpr double others_weight = 0.1;
+constexpr double others_tolerance = 0.01;
+/// Response times drawn per tick; each stands for its share of the tick's transactions.
+constexpr int draws = 16;
+/// Ticks that took longer are made good by shorter ones up to this many ticks.
+constexpr double most_behind = 2;
+} // namespace
+
+PublisherClients::PublisherClients(engine::World& world, Params params, WalLog& wal, PublisherState& state,
+                                   RunLog& log, std::size_t first_flow, ClientRecord& record)
+    : world_(world), params_(std::move(params)), wal_(wal), state_(state), log_(log), first_flow_(first_flow),
+      record_(record), demand_(client_demand(*params_.load, *params_.tables, *params_.costs, params_.route)),
+      network_(params_.pool, demand_), script_carried_(params_.load->scripts.size(), 0.0),
+      program_wanted_(world, params_.load->name + " (client program)"),
+      program_done_(world, params_.load->name + " (answers)"),
+      commits_wanted_(world, params_.load->name + " (commits)") {}
+
+/// Whole threads whose mean is `mean`.
+int PublisherClients::Threads::next(double mean) {
+  carried += mean;
+  const int threads = std::max(1, static_cast<int>(std::floor(carried + 0.5)));
+  carried = std::clamp(carried - threads, -1.0, 1.0);
+  return threads;
+}
+
+/// Threads of others since the last look, smoothed.
+OtherThreads PublisherClients::others() {
+  const double elapsed_s = world_.now() - measured_s_;
+  const double server_s = world_.thread_seconds(params_.server);
+  const double client_s = world_.thread_seconds(params_.client);
+  const bool together = params_.server.value == params_.client.value;
+  const double own_s = backends_.used, program_s = program_.used;
+  if (elapsed_s > 0) {
+    const double own_here_s = own_s - own_server_s_ + (together ? program_s - own_client_s_ : 0);
+    const double own_there_s = program_s - own_client_s_ + (together ? own_s - own_server_s_ : 0);
+    const auto approach = [](double& mean, double value) {
+      mean += others_weight * (std::max(0.0, value) - mean);
+    };
+    approach(others_.server, (server_s - server_threads_s_ - own_here_s) / elapsed_s);
+    approach(others_.client, (client_s - client_threads_s_ - own_there_s) / elapsed_s);
+  }
+  measured_s_ = world_.now();
+  server_threads_s_ = server_s;
+  client_threads_s_ = client_s;
+  own_server_s_ = own_s;
+  own_client_s_ = program_s;
+  return others_;
+}
+
+/// Renewal theory: over a time t the number of transactions of n clients has variance n t V / R^3 for cycles
+/// of mean R and variance V; with a limited rate they come at random.
+double PublisherClients::transactions_of(double seconds, std::uint64_t tick) {
+  const double mean = cycle_.tps * seconds;
+  const double cycle_s = params_.pool.clients / cycle_.tps;
+  const bool limited = params_.pool.rate_limit > 0 and cycle_.tps > 0.999 * params_.pool.rate_limit;
+  const double variance = limited ? mean : mean * cycle_.response_variance / (cycle_s * cycle_s);
+  const RandomStream random(params_.seed, params_.load->name + " transactions");
+  const double radius = std::sqrt(-2 * std::log(1 - random.uniform(2 * tick)));
+  const double normal = radius * std::cos(2 * M_PI * random.uniform(2 * tick + 1));
+  carried_ += mean + std::sqrt(variance) * normal;
+  const double whole = std::max(0.0, std::floor(carried_));
+  carried_ -= whole;
+  return whole;
+}
+
+void PublisherClients::run(engine::Process& process) {
+  const ClientLoad& load = *params_.load;
+  process.sleep(load.from_s, engine::Activity::Starved);
+  record_.begun_s = record_.ended_s = measured_s_ = process.now();
+  server_threads_s_ = world_.thread_seconds(params_.server);
+  client_threads_s_ = world_.thread_seconds(params_.client);
+  cycle_ = network_.solve(others_);
+  double due_s = process.now();
+  const auto over = [&] {
+    return load.until_s > 0 and std::max(due_s, process.now()) >= load.until_s - 1e-9;
+  };
+  for (std::uint64_t tick = 1; not over(); ++tick) {
+    const double from_s = process.now();
+    due_s = std::max(due_s, from_s - most_behind * params_.tick_s);
+    behind_ = std::clamp((from_s - due_s) / params_.tick_s, 0.0, 1.0);
+    const double planned_s =
+        load.until_s > 0 ? std::min(params_.tick_s, load.until_s - due_s) : params_.tick_s;
+    due_s += planned_s;
+    const double transactions = transactions_of(planned_s, tick);
+    execute(process, transactions);
+    process.sleep(std::max(0.0, due_s - process.now()), engine::Activity::Starved);
+    commit(process, transactions, from_s, process.now());
+    note(transactions, planned_s, process.now() - from_s, tick);
+    const OtherThreads now = others();
+    if (std::abs(now.server - solved_for_.server) > others_tolerance or
+        std::abs(now.client - solved_for_.client) > others_tolerance) {
+      cycle_ = network_.solve(now);
+      solved_for_ = now;
+    }
+  }
+}
+
+/// Backends and client program at once, each on its own host.
+void PublisherClients::execute(engine::Process& process, double transactions) {
+  program_work_s_ = transactions * demand_.client_cpu_s;
+  program_busy_ = program_work_s_ > 0;
+  if (program_busy_)
+    program_wanted_.notify();
+  const int threads = backends_.next(
+      std::min(cycle_.running_backends * (1 + behind_), static_cast<double>(params_.pool.clients)));
+  const double begun_s = process.now();
+  process.cpu_on(threads, transactions * demand_.server_cpu_s);
+  backends_.used += threads * (process.now() - begun_s);
+  while (program_busy_)
+    process.wait(program_done_, engine::Activity::Starved);
+}
+
+void PublisherClients::run_program(engine::Process& process) {
+  while (true) {
+    while (not program_busy_)
+      process.wait(program_wanted_, engine::Activity::Starved);
+    const int threads = program_.next(cycle_.running_clients * (1 + behind_));
+    const double begun_s = process.now();
+    process.cpu_on(threads, program_work_s_);
+    program_.used += threads * (process.now() - begun_s);
+    program_busy_ = false;
+    program_done_.notify();
+  }
+}
+
+void PublisherClients::run_commits(engine::Process& process) {
+  while (true) {
+    while (wal_.flushed() >= to_flush_)
+      process.wait(commits_wanted_, engine::Activity::Starved);
+    wal_.flush(process, to_flush_);
+  }
+}
+
+Bytes PublisherClients::wal_bytes(std::size_t script, std::int64_t transactions, std::int64_t& records) {
+  const FlowLoad& flow = params_.load->scripts[script].flow;
+  const double count = static_cast<double>(transactions);
+  ClientWal sum{bytes_carried_ + count * static_cast<double>(commit_record_bytes()),
+                records_carried_ + count};
+  for (const StatementStep& step : flow.transaction) {
+    const Table& table = params_.tables->at(step.table);
+    const double rows = count * static_cast<double>(step.rows);
+    ClientWal more;
+    if (step.operation == Operation::Update) {
+      TouchedRows before = touched_[step.table];
+      double& touched = state_.touched[step.table]; // cleared by checkpoints, shared with others
+      before.since_checkpoint = touched;
+      more = random_update_wal(table, before, rows, params_.page_images);
+      touched += rows;
+      touched_[step.table].since_start += rows;
+    } else {
+      more = row_wal(table, step.operation);
+      more.bytes *= rows;
+      more.records *= rows;
+    }
+    sum.bytes += more.bytes;
+    sum.records += more.records;
+  }
+  records = static_cast<std::int64_t>(sum.records);
+  records_carried_ = sum.records - static_cast<double>(records);
+  const auto bytes = static_cast<Bytes>(sum.bytes);
+  bytes_carried_ = sum.bytes - static_cast<double>(bytes);
+  return bytes;
+}
+
+/// The commits return evenly over the tick, each when its group has been flushed.
+void PublisherClients::commit(engine::Process& process, double transactions, double from_s, double to_s) {
+  const std::size_t scripts = params_.load->scripts.size();
+  for (std::size_t i = 0; i < scripts; ++i) {
+    const FlowLoad& flow = params_.load->scripts[i].flow;
+    script_carried_[i] += transactions * script_share(*params_.load, i);
+    const auto count = static_cast<std::int64_t>(std::floor(script_carried_[i] + 1e-9));
+    script_carried_[i] -= static_cast<double>(count);
+    if (flow.transaction.empty() or count == 0)
+      continue;
+    const double first_s = from_s + (to_s - from_s) / static_cast<double>(count);
+    WalEntry entry;
+    entry.top = entry.xid = params_.accounted_as[i];
+    const Bytes bytes = wal_bytes(i, count, entry.records);
+    Bytes queued = 0;
+    for (const StatementStep& step : flow.transaction)
+      queued += count * step.rows * row_shape(params_.tables->at(step.table), step).bytes();
+    const double share = static_cast<double>(count) / std::max(1.0, transactions * demand_.flush_share);
+    FlowCommitted what;
+    what.flow = &flow;
+    what.transactions = count;
+    what.first_commit_s = first_s + params_.route.flush_s;
+    what.last_commit_s = to_s + params_.route.flush_s;
+    what.queued_bytes = queued;
+    what.commit_groups = cycle_.flushes_per_s * (to_s - from_s) * share;
+    what.span_s = what.gathered_s = to_s - from_s;
+    what.first_begin_s = std::max(0.0, what.first_commit_s - cycle_.latency_s);
+    what.last_begin_s = std::max(0.0, what.last_commit_s - cycle_.latency_s);
+    entry.what = what;
+    TransactionRecord& record = log_.flows[first_flow_ + i];
+    record.wal_bytes += bytes;
+    record.transactions += count;
+    for (const StatementStep& step : flow.transaction)
+      record.rows_written += step.rows * count;
+    const Lsn end = wal_.insert(process, bytes, std::move(entry));
+    state_.last_commit = std::max(state_.last_commit, end);
+    record.commit_s = process.now();
+    if (params_.route.flush_s > 0)
+      to_flush_ = end;
+  }
+  if (wal_.flushed() < to_flush_)
+    commits_wanted_.notify();
+}
+
+void PublisherClients::note(double transactions, double planned_s, double seconds, std::uint64_t tick) {
+  record_.transactions += transactions;
+  record_.ended_s = world_.now();
+  lateness_ += others_weight * (seconds / planned_s - 1 - lateness_);
+  ClientCycle& sum = record_.times;
+  sum.server_cpu_s += transactions * cycle_.server_cpu_s;
+  sum.client_cpu_s += transactions * cycle_.client_cpu_s;
+  sum.latency_s += transactions * cycle_.latency_s;
+  sum.lock_wait_s += transactions * cycle_.lock_wait_s;
+  sum.flush_s += transactions * cycle_.flush_s;
+  sum.pause_s += transactions * cycle_.pause_s;
+  sum.flushes_per_s += cycle_.flushes_per_s * seconds;
+  if (transactions <= 0)
+    return;
+  // Where ticks keep taking longer than foreseen, each transaction waits for cores.
+  const double late_s = std::max(0.0, lateness_) * params_.pool.clients / cycle_.tps;
+  std::uint64_t next = tick << 12;
+  const RandomStream random(params_.seed, params_.load->name + " response times");
+  for (int i = 0; i < draws; ++i)
+    record_.response.add(network_.sample_response_s([&] { return random.uniform(next++); }) + late_s,
+                         transactions / draws);
+}
+
+} // namespace replisim
