@@ -7,6 +7,7 @@
 #include "sim/scenario/library.hpp"
 #include "sim/scenario/scenario_parts.hpp"
 #include "sim/scenario/scenario_tree.hpp"
+#include "sim/scenario/suspicions.hpp"
 
 #include <fmt/format.h>
 
@@ -66,6 +67,8 @@ Scenario build(const ScenarioFile& source, const std::vector<Override>& override
   problems.throw_if_any();
   for (std::string& warning : envelope_warnings(scenario, building.envelope))
     scenario.warnings.push_back(std::move(warning));
+  for (std::string& suspicion : suspicions(scenario))
+    scenario.warnings.push_back(std::move(suspicion));
   scenario.hash = scenario_hash(building);
   return scenario;
 }
