@@ -13,7 +13,7 @@ namespace {
 /// One int4 key, 1,000 characters: 7 rows a heap page.
 Table wide_table(int secondary_indexes = 0) {
   Table table;
-  table.name = "t";
+  table.name = std::string("t");
   table.columns = {{"k", ColumnType::Int4, 0, {ColumnValue::Kind::Sequence, 0}},
                    {"filler", ColumnType::Text, 1000, {}}};
   table.primary_key = {0};
