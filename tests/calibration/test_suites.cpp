@@ -48,8 +48,8 @@ TEST_CASE("the list of suites, and a mistyped name") {
   for (const SuiteEntry& entry : suite_catalogue())
     names.push_back(entry.name);
   CHECK(names == std::vector<std::string>{"seed-streaming", "lab-counters", "lab-streaming", "lab-pgbench",
-                                           "seed-publisher-tps", "seed-invalidation", "lab-invalidation",
-                                           "public-invalidation", "lab-17-vs-18", "seed-transfer"});
+                                          "seed-publisher-tps", "seed-invalidation", "lab-invalidation",
+                                          "public-invalidation", "lab-17-vs-18", "seed-transfer"});
   CHECK_THROWS_WITH(make_suite("seed-streming", library),
                     Catch::Contains("unknown suite 'seed-streming'") && Catch::Contains("'seed-streaming'"));
 }
