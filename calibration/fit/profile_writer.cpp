@@ -131,7 +131,7 @@ private:
   static std::string fit_source(const CalibrationResult& result) {
     std::vector<std::string> parts;
     for (const CalibrationData& data : result.spec.data)
-      parts.push_back(fmt::format("{} ({})", data.suite, fmt::join(data.metrics, ", ")));
+      parts.push_back(fmt::format("{} ({})", data.name(), fmt::join(data.metrics, ", ")));
     return fmt::format("{} figures of {}", result.cells.size() + result.ratios.size(),
                        fmt::join(parts, " and "));
   }

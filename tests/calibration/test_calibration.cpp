@@ -171,7 +171,7 @@ TEST_CASE("CPU seconds pin costs before wall times are used") {
 TEST_CASE("improvements count as ratios, whatever cells stand before them") {
   const auto suites = [](const std::string& name) {
     Suite suite = two_runs(name);
-    suite.cells.insert(suite.cells.begin(), cell("short", "insert", 0.02));
+    suite.cells.insert(suite.cells.begin(), cell("short", "insert", 0));
     suite.derived = {{.id = "ratio", .measured = 30, .before = 2, .after = 1}};
     return suite;
   };
