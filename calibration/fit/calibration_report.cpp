@@ -102,9 +102,10 @@ Json figures_json(const std::vector<FittedFigure>& figures) {
 
 std::string brief_report(const CalibrationResult& result) {
   return fmt::format(
-      "{}: {} parameters from {} figures{} of {}: mean absolute error {:.2f} %, largest {:.2f} %; "
+      "{}: {} parameter{} from {} figure{}{} of {}: mean absolute error {:.2f} %, largest {:.2f} %; "
       "{} after {} iterations and {} sets of runs\n",
-      result.spec.name, result.summary.values.size(), result.cells.size(),
+      result.spec.name, result.summary.values.size(), result.summary.values.size() == 1 ? "" : "s",
+      result.cells.size(), result.cells.size() == 1 ? "" : "s",
       result.ratios.empty() ? "" : fmt::format(" and {} ratios of two", result.ratios.size()),
       suites_of(result), result.mape_pct(), result.max_error_pct(), result.summary.reason,
       result.summary.iterations, result.summary.evaluations);
