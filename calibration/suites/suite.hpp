@@ -31,6 +31,7 @@ struct Cell {
   std::string rule = {};               ///< name of the suite's rule that judges it; empty: none
   std::vector<Accepted> accepted = {}; ///< what that rule accepts: any one of these
   std::vector<double> repeats = {};    ///< the single measurements, where there are several
+  double uncertainty = 0;              ///< half width of what a sampled figure leaves open, in its unit
 };
 
 /// A percentage that follows from two cells: by how much `after` lies below `before`.

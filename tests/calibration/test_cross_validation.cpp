@@ -15,18 +15,6 @@ using namespace replisim::planted;
 
 namespace {
 
-/// A normal deviate from a counter (splitmix64, Box and Muller): the same in every test run.
-double deviate(std::uint64_t counter) {
-  const auto uniform = [](std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15ULL;
-    x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
-    return (static_cast<double>((x ^ (x >> 31U)) >> 11U) + 0.5) / 9007199254740992.0;
-  };
-  return std::sqrt(-2 * std::log(uniform(2 * counter))) *
-         std::cos(6.283185307179586 * uniform(2 * counter + 1));
-}
-
 /// Totals and CPU seconds of serial() for 2 us a decoded change, 5 us an insert, 8 us a delete, in `count`
 /// settings each, with errors of `noise`.
 Suite noisy(const std::string& name, std::uint64_t seed, int count, double noise) {
