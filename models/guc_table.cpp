@@ -137,7 +137,8 @@ Group replication() {
       since(17, text("synchronized_standby_slots", "",
                      "Physical slots that must have received WAL before failover slots send it.")),
       since(17, flag("sync_replication_slots", "off", "A standby copies the failover slots of its primary.")),
-      text("synchronous_standby_names", "", "Standbys and subscriptions a commit may have to wait for."),
+      modelled(
+          text("synchronous_standby_names", "", "Standbys and subscriptions a commit may have to wait for.")),
       modelled(count("max_logical_replication_workers", "4", 0, max_backends,
                      "Most leader, parallel apply and table-sync workers of a server.")),
       count("max_sync_workers_per_subscription", "2", 0, max_backends,

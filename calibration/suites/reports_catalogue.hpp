@@ -42,6 +42,10 @@ Report report_u11();
 Report report_u21();
 Report report_u24();
 
+// Apply workers: reports_apply.cpp.
+Report report_u12();
+Report report_u29();
+
 // Decoded memory and spill files: reports_spill.cpp.
 Report report_u05();
 Report report_u06();

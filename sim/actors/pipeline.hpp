@@ -45,6 +45,7 @@ struct PublisherSide {
   std::unique_ptr<WalWriter> wal_writer;
   std::unique_ptr<BackgroundWriter> background_writer;
   std::unique_ptr<Checkpointer> checkpointer;
+  std::unique_ptr<SyncReplication> sync; ///< with synchronous_standby_names
   PublisherState state;
   RetentionRules rules;
   std::vector<std::unique_ptr<PublisherBackend>> backends;
@@ -57,6 +58,14 @@ struct PublisherSide {
   std::vector<Slot*> sql_slots; ///< read through SQL
 };
 
+/// What the subscriptions of one server share.
+struct SubscriberSide {
+  std::unique_ptr<WalLog> own_wal; ///< unless it publishes as well
+  std::unique_ptr<WalWriter> wal_writer;
+  WalLog* wal = nullptr;
+  WorkerSlots worker_slots{0};
+};
+
 /// Everything of one slot, both ends: a subscription or a consumer.
 struct SlotSide {
   std::string publisher;
@@ -65,6 +74,8 @@ struct SlotSide {
   std::unique_ptr<Decoder> decoder;
   std::unique_ptr<Walsender> walsender;
   std::unique_ptr<ApplyCost> price; ///< of a subscription
+  std::unique_ptr<SubscriberWal> local_wal;
+  std::unique_ptr<ApplyErrors> errors;
   std::vector<std::unique_ptr<ParallelApplyWorker>> workers;
   std::unique_ptr<ApplyWorker> leader;           ///< of a subscription
   std::unique_ptr<ConsumerClient> consumer;      ///< of a consumer
@@ -78,6 +89,9 @@ struct SqlSlotSide {
   std::unique_ptr<Decoder> decoder;
   std::unique_ptr<SqlDecoding> session;
 };
+
+/// How a server's settings and disk handle its WAL.
+WalLog::Options wal_options(const Server& server);
 
 class Pipeline {
 public:
@@ -111,7 +125,10 @@ private:
   void add_decode(const DecodeCalls& calls);
   Decoder::Params decoding_of(const Server& publisher, bool streaming) const;
   void decoding_failed(const std::string& slot, const std::string& reason);
+  void add_subscriber(const Server& server);
   void add_subscription(const Subscription& subscription);
+  void note_error(const Subscription& subscription, const SlotSide& side, const std::string& text);
+  void report_to_standbys(const Subscription& subscription, const std::string& publisher);
   void add_consumer(const Consumer& consumer);
   void add_retention(const Subscription& subscription, SlotSide& side);
   /// Who reads a slot.
@@ -143,6 +160,7 @@ private:
   RunLog log_;
   std::map<std::string, engine::HostId> hosts_;
   std::map<std::string, PublisherSide> publishers_;
+  std::map<std::string, SubscriberSide> subscribers_;
   std::map<std::string, SlotSide> slots_;
   std::map<std::string, SqlSlotSide> sql_slots_;
   std::vector<Role> roles_;

@@ -94,6 +94,9 @@ public:
   /// which the page cache takes for nothing, and whoever completes a segment must flush it: so it is
   /// the writer who flushes once a segment and wal_buffers lie unflushed behind the WAL writer.
   Lsn insert(engine::Process& writer, Bytes bytes, WalEntry entry);
+  /// The two halves of it: for a writer that goes on while its WAL is written, and looks for room afterwards.
+  Lsn append(Bytes bytes, WalEntry entry);
+  void make_room(engine::Process& writer);
   /// XLogFlush: returns when everything up to `lsn` is flushed; one flush serves all who wait.
   void flush(engine::Process& process, Lsn lsn);
 

@@ -71,6 +71,12 @@ void add_cursors(const Pipeline& pipeline, const std::string& name, Metrics& met
   metrics["sender_timeouts"] = number(side.connection->timeouts());
   metrics["receiver_timeouts"] = number(side.connection->receiver_timeouts());
   metrics["reread_bytes"] = number(record.reread_bytes);
+  if (side.local_wal == nullptr)
+    return; // no subscription
+  metrics["apply_error_count"] = number(side.errors->count());
+  metrics["subscriber_wal_bytes"] = number(side.local_wal->written_bytes());
+  metrics["without_worker_txns"] = number(record.without_worker_txns);
+  metrics["partially_serialized_txns"] = number(record.partially_serialized_txns);
 }
 
 /// Times of one transaction on one subscription, kept as the largest over all of them.

@@ -249,6 +249,11 @@ void add_replication(Objects& out) {
               "of the subscriber's version")
             .one_of({"off", "on", "parallel"})
             .mirrors("CREATE SUBSCRIPTION ... streaming"),
+        Field("synchronous_commit", T::Choice,
+              "whether local commits wait for their flush; all but off do, whatever else they say")
+            .one_of({"off", "local", "remote_write", "on", "remote_apply"})
+            .otherwise("off")
+            .mirrors("CREATE SUBSCRIPTION ... synchronous_commit"),
         Field("binary", T::Flag, "values travel in binary form")
             .otherwise("off")
             .mirrors("CREATE SUBSCRIPTION ... binary"),
@@ -257,50 +262,13 @@ void add_replication(Objects& out) {
               "them "
               "(19 and later)")
             .otherwise("off")
-            .mirrors("CREATE SUBSCRIPTION ... retain_dead_tuples")}});
-}
-
-void add_consumers(Objects& out) {
-  out.push_back(
-      {"consumer",
-       "",
-       {Field("publication", T::Name, "the publication it reads").named_in("publications").needed(),
-        Field("host", T::Name, "the host it runs on").named_in("hosts").needed(),
-        Field(
-            "cost_per_change", T::Duration,
-            "its own time for one row change, on its host, its transport's included; the default is a guess")
-            .between(0, 3600)
-            .otherwise("20us"),
-        Field("buffer", T::Size, "what it reads ahead; the default is a guess")
-            .between(kilobyte, 64 * gigabyte)
-            .otherwise("1MB"),
-        Field("streaming", T::Choice, "whether it asks for large transactions before they commit")
-            .one_of({"off", "on"})
+            .mirrors("CREATE SUBSCRIPTION ... retain_dead_tuples"),
+        Field("disable_on_error", T::Flag, "an error disables the subscription instead of repeating for ever")
             .otherwise("off")
-            .mirrors("START_REPLICATION ... (streaming)"),
-        Field("confirms", T::Choice, "when it confirms what it has received")
-            .one_of({"each_commit", "interval", "never"})
-            .otherwise("each_commit"),
-        Field("confirm_interval", T::Duration, "how often it confirms, with `confirms: interval`")
-            .between(1e-3, longest_s),
-        Field("feedback_in_transaction", T::Flag,
-              "it answers the server while it works on one large transaction")
-            .otherwise("off"),
-        Field("confirms_keepalives", T::Flag,
-              "it confirms the position of a keepalive when nothing is pending")
-            .otherwise("on"),
-        Field("reconnect_delay", T::Duration, "from a lost connection to the next attempt")
-            .between(0, longest_s)
-            .otherwise("1s"),
-        Field("connected_from", T::Duration, "before it the slot exists and nobody reads")
-            .between(0, longest_s)
-            .otherwise("0s"),
-        Field("connected_until", T::Duration,
-              "after it nobody reads the slot; it stays connected when left out")
-            .between(1e-3, longest_s),
-        Field("connects_every", T::Duration,
-              "run by a timetable: it connects so often, drains the slot and disconnects")
-            .between(1e-3, longest_s)}});
+            .mirrors("CREATE SUBSCRIPTION ... disable_on_error"),
+        Field("conflicts", T::ObjectList,
+              "rows that the subscriber holds already; a batch that inserts or updates one fails there")
+            .of("conflict")}});
 }
 
 void add_workload(Objects& out) {
@@ -425,7 +393,7 @@ Objects build_objects() {
   add_servers(out);
   add_tables(out);
   add_replication(out);
-  add_consumers(out);
+  add_receiver_objects(out);
   add_catalog_objects(out);
   add_client_objects(out);
   add_workload(out);

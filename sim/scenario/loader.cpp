@@ -62,6 +62,7 @@ Scenario build(const ScenarioFile& source, const std::vector<Override>& override
   build_replication(building);
   build_workload(building);
   check_contradictions(building);
+  check_apply_contradictions(building);
   build_sweep(building, tree);
   collect_guesses(building);
   problems.throw_if_any();

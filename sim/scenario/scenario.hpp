@@ -50,6 +50,13 @@ struct Publication {
   bool inserts = true, updates = true, deletes = true;       ///< option `publish`
 };
 
+/// A row that the subscriber holds already: inserting it, or updating another to it, is an error.
+struct ApplyConflict {
+  std::string table;
+  Rows row = 0;
+  double resolved_s = 0; ///< when somebody removes it; 0: nobody does
+};
+
 struct Subscription {
   std::string name;
   std::string server; ///< the subscriber
@@ -57,6 +64,9 @@ struct Subscription {
   Streaming streaming = Streaming::Off;
   bool binary = false;
   bool retain_dead_tuples = false;
+  bool commits_wait_for_flush = false; ///< synchronous_commit other than off
+  bool disable_on_error = false;
+  std::vector<ApplyConflict> conflicts = {};
 };
 
 /// The other end of a slot that is no PostgreSQL server: a change-data-capture client.

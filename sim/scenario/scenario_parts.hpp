@@ -72,6 +72,9 @@ bool run_has_end(const Node& root);
 /// Mistakes that no single field shows: what does not fit together.
 void check_contradictions(Building& building);
 
+/// Synchronous standbys that nobody is, errors that never end.
+void check_apply_contradictions(Building& building);
+
 /// The part of them that concerns the workload.
 void check_workload(Building& building);
 

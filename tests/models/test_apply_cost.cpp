@@ -64,6 +64,13 @@ TEST_CASE("secondary indexes cost inserts and updates, not deletes") {
   CHECK(cpu(wide_table(2), Operation::Delete) == Approx(8));
 }
 
+TEST_CASE("a heap-only update leaves the indexes alone, and needs no second page") {
+  Table table = wide_table(2);
+  table.hot_updates = 0.75;
+  CHECK(cpu(table, Operation::Update) == Approx(8 + 7 - 3 + 0.25 * (6 + 200)));
+  CHECK(cpu(table, Operation::Insert) == Approx(207));
+}
+
 TEST_CASE("triggers and foreign keys fire in an apply worker only when somebody enabled them for it") {
   Table table = wide_table();
   table.triggers = 2;

@@ -1,0 +1,91 @@
+// User reports about apply workers that cannot keep up.
+#include "calibration/suites/reports_catalogue.hpp"
+
+namespace replisim {
+
+namespace {
+
+/// When all was applied, to a sample: the last one at which some WAL was not.
+double drained_s(const ReportReader& read, const std::string& run, double end_s) {
+  return read.largest(run, {"t_s", "wal_lsn", "replay_lsn"}, 0, end_s, [](const std::vector<double>& at) {
+    constexpr double applied = 0.9999; // running-xacts records come after the last commit
+    return at[2] < applied * at[1] ? at[0] : 0.0;
+  });
+}
+
+} // namespace
+
+Report report_u12() {
+  Report report{"U12",
+                "an apply worker is one process on one core: 25 % of four",
+                "scenarios/reports/u12_one_core_of_four.yaml",
+                {},
+                {}};
+  report.runs = {{"4 CPUs", {}},
+                 {"faster disk",
+                  {"hosts.sub.disks=[{name: data, fsync_latency: 0.4ms, write_bandwidth: 1250MB/s, "
+                   "read_bandwidth: 1250MB/s, "
+                   "read_latency: 0.1ms}]"}},
+                 {"16 CPUs", {"hosts.sub.cores_per_socket=16"}},
+                 {"two subscriptions",
+                  {"publications.p.tables=[documents]", "publications.q={server: pub, tables: [entries]}",
+                   "subscriptions.z={server: sub, publication: q, streaming: off}"}},
+                 {"no secondary indexes",
+                  {"tables.documents.secondary_indexes=0", "tables.entries.secondary_indexes=0"}}};
+  report.checks = [](const ReportResults& results) -> ReportChecks {
+    const ReportReader read(results);
+    constexpr double length_s = 300;
+    const double lag = read.metric("4 CPUs", "lag_bytes");
+    const double half_way =
+        read.sample("4 CPUs", "wal_lsn", length_s / 2) - read.sample("4 CPUs", "replay_lsn", length_s / 2);
+    const double applied = read.metric("4 CPUs", "apply_tps");
+    return {
+        {"CPU of the apply worker over 4 CPUs",
+         read.metric("4 CPUs", "cpu_sub.apply_worker_s") / length_s / 4, "ratio", 0.245, 0.25},
+        {"lag after 5 min", lag / giga_bytes, "GB", 1, 100},
+        {"lag half way over lag at the end", half_way / lag, "ratio", 0.35, 0.65},
+        {"faster disk: transactions applied", read.metric("faster disk", "apply_tps") / applied, "ratio",
+         0.99, 1.01},
+        {"16 CPUs: transactions applied", read.metric("16 CPUs", "apply_tps") / applied, "ratio", 0.99, 1.01},
+        {"two subscriptions: transactions applied", read.metric("two subscriptions", "apply_tps") / applied,
+         "ratio", 1.8, 2.05},
+        {"no secondary indexes: transactions applied",
+         read.metric("no secondary indexes", "apply_tps") / applied, "ratio", 1.3, 3}};
+  };
+  return report;
+}
+
+Report report_u29() {
+  Report report{"U29",
+                "small transactions drain through one worker, whatever `streaming` says",
+                "scenarios/reports/u29_ten_minutes_of_pgbench.yaml",
+                {},
+                {}};
+  report.runs = {{"off", {}},
+                 {"parallel", {"subscriptions.s.streaming=parallel"}},
+                 {"parallel, 16 workers",
+                  {"subscriptions.s.streaming=parallel",
+                   "servers.sub.settings.max_parallel_apply_workers_per_subscription=16",
+                   "servers.sub.settings.max_logical_replication_workers=20",
+                   "servers.sub.settings.max_worker_processes=32"}},
+                 {"two subscriptions",
+                  {"publications.p.tables=[accounts1, tellers1, branches1, history1]",
+                   "publications.q={server: pub, tables: [accounts2, tellers2, branches2, history2]}",
+                   "subscriptions.z={server: sub, publication: q, streaming: off}"}}};
+  report.checks = [](const ReportResults& results) -> ReportChecks {
+    const ReportReader read(results);
+    constexpr double load_s = 600, length_s = 3000;
+    const double off_s = drained_s(read, "off", length_s);
+    return {{"drain over load", off_s / load_s, "ratio", 4.4, 4.8},
+            {"drain", off_s / 60, "min", 44, 48},
+            {"parallel over off", drained_s(read, "parallel", length_s) / off_s, "ratio", 0.999, 1.001},
+            {"parallel, 16 workers over off", drained_s(read, "parallel, 16 workers", length_s) / off_s,
+             "ratio", 0.999, 1.001},
+            {"streamed transactions", read.metric("parallel", "stream_txns"), "count", 0, 0},
+            {"two subscriptions over one", drained_s(read, "two subscriptions", length_s) / off_s, "ratio",
+             0.45, 0.55}};
+  };
+  return report;
+}
+
+} // namespace replisim
