@@ -15,11 +15,17 @@ constexpr Bytes local_message_overhead_bytes = 640;
 
 /// A run that ends when all is applied, and never gets there, is given up after this time.
 constexpr double patience_s = 30 * 86400.0;
+
+/// The loopback device delivers a message to the receiving socket within the sender's send().
+CostParameters with_loopback(CostParameters costs) {
+  costs.send_change_s += costs.loopback_message_s;
+  return costs;
+}
 } // namespace
 
 Pipeline::Pipeline(const Scenario& scenario, std::uint64_t seed)
     : scenario_(scenario), seed_(seed), costs_(effective_costs(scenario.profile)),
-      resolution_(resolution_of(scenario, costs_)) {
+      costs_on_one_host_(with_loopback(costs_)), resolution_(resolution_of(scenario, costs_)) {
   add_hosts();
   auto publisher = [this](const std::string& server) {
     if (not publishers_.contains(server))
@@ -170,7 +176,7 @@ SlotSide& Pipeline::add_slot(const SlotClient& client) {
   side.decoder = std::make_unique<Decoder>(decoding, from.state.status);
 
   Walsender::Params sending;
-  sending.costs = &costs_;
+  sending.costs = publisher.host == client.host ? &costs_on_one_host_ : &costs_;
   sending.streaming = client.streaming;
   sending.batch_rows = resolution_.batch_rows;
   sending.publication = &publication;

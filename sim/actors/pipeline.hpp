@@ -155,6 +155,7 @@ private:
   const Scenario& scenario_;
   std::uint64_t seed_;
   CostParameters costs_;
+  CostParameters costs_on_one_host_; ///< of walsenders whose client is beside them
   Resolution resolution_;
   engine::World world_;
   RunLog log_;
