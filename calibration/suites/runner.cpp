@@ -149,9 +149,8 @@ BarResult judge_cost_ratios(const SuiteReport& report) {
 
 BarResult judge_orders(const SuiteReport& report) {
   BarResult bar{.name = order_rule,
-                .sentence =
-                    "of two modes the one measured slower, beyond twice the repeats' standard error, is "
-                    "predicted slower"};
+                .sentence = "of two cells the one measured larger, beyond what repeats leave in doubt, is "
+                            "predicted larger"};
   for (const Order& order : report.suite.orders) {
     ++bar.cells;
     if (report.cells[order.larger].predicted > report.cells[order.smaller].predicted)

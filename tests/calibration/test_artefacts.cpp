@@ -183,8 +183,8 @@ TEST_CASE("planted costs come back from files with noise, gaps and a clock that 
   const Folder folder;
   std::uint64_t counter = 0;
   const auto noise = [&] { return std::exp(0.02 * deviate(++counter)); };
-  std::string spec = artefact_head +
-                     "data:\n  - artefacts: .\n    metrics: [cpu_pub.backend_s, cpu_pub.walsender_s, "
+  std::string spec = artefact_head + "data:\n  - artefacts: " + folder.path().string() +
+                     "\n    metrics: [cpu_pub.backend_s, cpu_pub.walsender_s, "
                      "cpu_sub.apply_worker_s, cpu_sub.parallel_apply_worker_s]\n    error: 3%\n    runs:\n";
   spec.replace(spec.find("{insert_row: {}}"), 16,
                "{insert_row: {}}, backend: {insert_row: {}}, walsender: {send_change: {}}");
@@ -196,8 +196,9 @@ TEST_CASE("planted costs come back from files with noise, gaps and a clock that 
     scenario.profile = wanted;
     write_timeline(folder, streaming, run_simulation(scenario, 1).timeline, noise);
     write_logs(folder, streaming, streaming);
-    spec += fmt::format("      - {{files: [{}], scenario: scenarios/lab/streaming_insert.yaml, set: [{}]}}\n",
-                        streaming, fmt::join(one.overrides, ", "));
+    spec +=
+        fmt::format("      - {{files: [{}], scenario: scenarios/lab/streaming_insert.yaml, set: [\"{}\"]}}\n",
+                    streaming, fmt::join(one.overrides, "\", \""));
   }
   const auto report = readers::make_report(readers::read_paths({folder.path()}, {}));
   REQUIRE(report.groups.at(0).clock_offset);
