@@ -55,6 +55,56 @@ Report report_u12() {
   return report;
 }
 
+Report report_u13() {
+  Report report{"U13",
+                "a burstable subscriber keeps up until its CPU credits are used up; then lag grows in a line",
+                "scenarios/reports/u13_cpu_credits.yaml",
+                {},
+                {}};
+  report.runs = {{"burstable", {}},
+                 {"twice the credits", {"hosts.sub.cpu_credits=10min"}},
+                 {"twice the baseline", {"hosts.sub.baseline=0.4"}},
+                 {"two subscriptions",
+                  {"publications.p.tables=[dockets]", "publications.q={server: pub, tables: [opinions]}",
+                   "subscriptions.z={server: sub, publication: q, streaming: off}"}}};
+  report.checks = [](const ReportResults& results) -> ReportChecks {
+    const ReportReader read(results);
+    constexpr double length_s = 2400, credits_s = 300, earned = 0.4;
+    const auto lag = [&](const char* run, double t_s) {
+      return read.sample(run, "wal_lsn", t_s) - read.sample(run, "replay_lsn", t_s);
+    };
+    const double gone_s = read.outcome_s("burstable", "credits_used_up");
+    // What it uses while it keeps up, on all CPUs, says when the stock is gone and what is left afterwards.
+    const double used = read.metric("twice the baseline", "cpu_sub.apply_worker_s") / length_s;
+    const double middle_s = (gone_s + length_s) / 2;
+    const double grown = lag("burstable", length_s) - lag("burstable", gone_s);
+    return {
+        {"credits are gone after", gone_s / (credits_s / (used - earned)), "ratio", 0.98, 1.02},
+        {"lag before",
+         read.largest("burstable", {"t_s", "wal_lsn", "replay_lsn"}, 10, gone_s,
+                      [](const std::vector<double>& at) { return at[1] - at[2]; }) /
+             grown,
+         "ratio", 0, 0.02},
+        {"lag after, half way", (lag("burstable", middle_s) - lag("burstable", gone_s)) / grown, "ratio",
+         0.48, 0.52},
+        {"WAL that is not applied, of what is written after",
+         grown /
+             (read.sample("burstable", "wal_lsn", length_s) - read.sample("burstable", "wal_lsn", gone_s)),
+         "ratio", 0.95 * (1 - earned / used), 1.05 * (1 - earned / used)},
+        {"pg_wal over lag",
+         read.slot("burstable", "s", "retained_wal_bytes") / read.slot("burstable", "s", "lag_bytes"),
+         "ratio", 1, 2},
+        {"twice the credits: gone after", read.outcome_s("twice the credits", "credits_used_up") / gone_s,
+         "ratio", 1.95, 2.05},
+        {"twice the baseline: credits used up", read.outcomes("twice the baseline", "credits_used_up"),
+         "count", 0, 0},
+        {"twice the baseline: lag at the end", lag("twice the baseline", length_s) / grown, "ratio", 0, 0.02},
+        {"two subscriptions: credits used up", read.outcomes("two subscriptions", "credits_used_up"), "count",
+         1, 1}};
+  };
+  return report;
+}
+
 Report report_u29() {
   Report report{"U29",
                 "small transactions drain through one worker, whatever `streaming` says",

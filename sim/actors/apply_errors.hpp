@@ -23,11 +23,19 @@ public:
   /// The row after the applicable ones: ERROR.
   void raise(const std::vector<ChangeRun>& runs, double now_s);
 
+  /// Any other error of the worker, such as being the victim of a deadlock.
+  void cancelled(const std::string& text) {
+    ++count_;
+    failed_ = true;
+    if (raised_)
+      raised_(text);
+  }
+
   std::int64_t count() const { return count_; } ///< apply_error_count of pg_stat_subscription_stats
   /// Since the last `forget`.
   bool failed() const { return failed_; }
   void forget() { failed_ = false; }
-  bool disables() const { return failed_ and subscription_->disable_on_error; }
+  bool disables() const { return failed_ and subscription_ != nullptr and subscription_->disable_on_error; }
 
 private:
   const ApplyConflict* first(const std::vector<ChangeRun>& runs, double now_s, Rows& before) const;

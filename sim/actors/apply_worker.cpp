@@ -49,10 +49,33 @@ void ApplyWorker::note_work(engine::Process& process, const Part& part) {
   const double begun_s = process.now();
   const bool flow = std::holds_alternative<SmallTransactions>(*part.payload);
   record_.client_work.start(top_of(*part.payload).value, begun_s);
-  take(process, part);
+  take_or_fail(process, part);
   record_.client_work.stop(process.now());
   if (not flow)
     flow_clock_.other_work(part, begun_s, process.now());
+}
+
+/// Being the victim of a deadlock is an error like any other; what it had in hand is sent again.
+void ApplyWorker::take_or_fail(engine::Process& process, const Part& part) {
+  try {
+    take(process, part);
+  } catch (const StatementCancelled& cancelled) {
+    if (cancelled.why() == Cancelled::Deadlock)
+      params_.errors->cancelled("deadlock detected");
+    fail();
+  }
+}
+
+void ApplyWorker::fail() {
+  connection_.stop();
+  for (const auto& worker : workers_)
+    worker->stop();
+  params_.locks->cancel(params_.backend, Cancelled::Stopped);
+}
+
+/// Held by the leader while a streamed transaction goes on; its worker queues for it when it has no chunk.
+LockTag ApplyWorker::stream_lock(Xid top) const {
+  return {LockTag::Kind::ApplyStream, params_.subscription, top.value};
 }
 
 std::optional<ApplyWorker::Part> ApplyWorker::next_part(engine::Process& process) {
@@ -123,6 +146,7 @@ void ApplyWorker::take(engine::Process& process, const Part& part) {
 
 /// The worker exits with a transaction in hand: it and the parallel apply workers roll back, files go.
 void ApplyWorker::roll_back() {
+  params_.locks->end_session(params_.backend);
   streamed_.clear();
   flow_clock_.forget();
   params_.wal->forget();
@@ -164,7 +188,11 @@ void ApplyWorker::apply(engine::Process& process, const Part& part, const RowCha
   const auto runs = part_of(batch.runs, part.first_message, part.messages);
   if (fails(process, runs, receive_seconds(part, batch) / static_cast<double>(part.messages)))
     return;
-  spend(process, receive_seconds(part, batch), params_.price->rows(runs), *params_.wal);
+  const double receive_s = receive_seconds(part, batch);
+  params_.locks->lock_changes(process, params_.backend, runs, [&](const std::vector<ChangeRun>& ready) {
+    const double share = static_cast<double>(rows_of(ready)) / static_cast<double>(part.messages);
+    spend(process, share * receive_s, params_.price->rows(ready), *params_.wal);
+  });
   if (not await_sent(process, part))
     return;
   delivery.applied += part.messages;
@@ -282,6 +310,7 @@ void ApplyWorker::commit(engine::Process& process, const CommitTransaction& comm
   record_.replayed(commit.end, process.now());
   if (delivery.first_lock_s >= 0)
     --record_.locking_transactions;
+  params_.locks->end_transaction(params_.backend);
   note_commit(commit.end);
 }
 
@@ -305,9 +334,17 @@ double ApplyWorker::confirmed_s(double applied_s, double interval_s) const {
   return seen_s + connection_.latency_s();
 }
 
+bool ApplyWorker::publishes(const std::string& table) const {
+  const auto& tables = params_.publication->tables;
+  return std::find(tables.begin(), tables.end(), table) != tables.end();
+}
+
 void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const SmallTransactions& batch) {
   auto& delivery = record_.deliveries[batch.top];
   const double begun_s = process.now();
+  for (const StatementStep& step : batch.flow.flow->transaction)
+    if (batch.rows > 0 and publishes(step.table))
+      params_.locks->lock_table(process, params_.backend, step.table, LockMode::RowExclusive);
   const double transactions = static_cast<double>(batch.flow.transactions);
   const double count = part.share * transactions;
   const ApplyTime applying = flow_time(batch);
@@ -338,6 +375,7 @@ void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const S
                         [this, interval_s](double applied_s) { return confirmed_s(applied_s, interval_s); }},
                        record_);
     record_.replayed(batch.end, process.now());
+    params_.locks->end_transaction(params_.backend);
     note_commit(batch.end);
   }
   in_.release(part);
@@ -364,8 +402,10 @@ bool ApplyWorker::apply_file(engine::Process& process, Xid top, const Streamed& 
     const auto runs = part_of(streamed.file, done, count);
     if (fails(process, runs, params_.costs->file_read_change_s))
       return false;
-    spend(process, static_cast<double>(count) * params_.costs->file_read_change_s, params_.price->rows(runs),
-          *params_.wal);
+    params_.locks->lock_changes(process, params_.backend, runs, [&](const std::vector<ChangeRun>& ready) {
+      spend(process, static_cast<double>(rows_of(ready)) * params_.costs->file_read_change_s,
+            params_.price->rows(ready), *params_.wal);
+    });
     delivery.applied += count;
   }
   return true;

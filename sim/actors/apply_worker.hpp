@@ -12,6 +12,7 @@
 #include "sim/actors/flow_clock.hpp"
 #include "sim/actors/parallel_apply_worker.hpp"
 #include "sim/actors/replication_connection.hpp"
+#include "sim/actors/server_locks.hpp"
 #include "sim/scenario/scenario.hpp"
 
 #include <functional>
@@ -28,6 +29,10 @@ public:
     Streaming streaming = Streaming::Off;
     Rows batch_rows = 1; ///< rows per step when a file is applied
     int parallel_workers = 0;
+    ServerLocks* locks = nullptr; ///< of the subscriber
+    BackendId backend = 0;        ///< this process among those that take locks
+    const Publication* publication = nullptr;
+    std::string subscription;
     WorkerSlots* worker_slots = nullptr; ///< of the server; none: as many as the pool may have
     std::function<void()> spools;        ///< called when a transaction goes over to a file
     SubscriberWal* wal = nullptr;        ///< of the subscription
@@ -44,6 +49,8 @@ public:
   void run(engine::Process& process);
   /// An error has disabled the subscription: the worker does not come back.
   bool disabled() const { return disabled_; }
+  /// An error of this worker or of one of its parallel workers: they go down together.
+  void fail();
 
 private:
   /// A streamed transaction in hand.
@@ -63,6 +70,8 @@ private:
   void drained();
   void send_feedback();
   void take(engine::Process& process, const Part& part);
+  void take_or_fail(engine::Process& process, const Part& part);
+  LockTag stream_lock(Xid top) const;
   void roll_back();
   void note_work(engine::Process& process, const Part& part);
   void receive(engine::Process& process, const Part& part, const RowChanges& batch);
@@ -90,11 +99,12 @@ private:
   void commit(engine::Process& process, const CommitTransaction& commit);
   bool fails(engine::Process& process, const std::vector<ChangeRun>& runs, double other_s_per_row);
   bool commit_in_worker(engine::Process& process, const CommitTransaction& commit, Streamed& streamed);
-  void wait_for_worker(engine::Process& process, const Streamed& streamed);
+  void wait_for_worker(engine::Process& process, Xid top, const Streamed& streamed);
   bool apply_file(engine::Process& process, Xid top, const Streamed& streamed);
   void abort(engine::Process& process, const AbortSubtransaction& abort);
   void apply_flow(engine::Process& process, const Part& part, const SmallTransactions& batch);
   const ApplyTime& flow_time(const SmallTransactions& batch);
+  bool publishes(const std::string& table) const;
   void note_commit(Lsn end);
   double confirmed_s(double applied_s, double interval_s) const;
   Streamed& first_chunk(engine::Process& process, Xid top);

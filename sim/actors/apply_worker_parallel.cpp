@@ -17,7 +17,8 @@ ApplyWorker::Streamed& ApplyWorker::first_chunk(engine::Process& process, Xid to
   if (params_.streaming == Streaming::Parallel) {
     if (const auto assigned = pool_.allocate()) {
       streamed.worker = assigned->worker;
-      worker_of(streamed).assign();
+      params_.locks->try_lock(params_.backend, stream_lock(top), LockMode::AccessExclusive);
+      worker_of(streamed).assign(stream_lock(top));
       if (assigned->launched)
         process.sleep(params_.costs->worker_start_s, engine::Activity::Blocked);
     } else {
@@ -28,12 +29,13 @@ ApplyWorker::Streamed& ApplyWorker::first_chunk(engine::Process& process, Xid to
 }
 
 /// How many pieces a part becomes. Where the worker may need so long for a quarter of the ring, the step in
-/// which it gives room back, that the leader loses patience, a piece is at most that; else it goes whole.
+/// which it gives room back, that the leader loses patience (by the price of its rows, or because sessions
+/// may hold them), a piece is at most that; else it goes whole.
 Rows ApplyWorker::pieces_of(const Part& part, const std::vector<ChangeRun>& runs, Bytes occupied) const {
   const ApplyTime time = params_.price->rows(runs);
   const double work_s = time.cpu_s + time.read_s;
   const double quarters = 4 * static_cast<double>(occupied) / static_cast<double>(protocol::ring_bytes);
-  if (work_s < quarters * slow_quarter_s)
+  if (work_s < quarters * slow_quarter_s and not params_.locks->has_sessions())
     return 1;
   return std::clamp<Rows>(static_cast<Rows>(std::ceil(quarters)), 1, part.messages);
 }
@@ -152,7 +154,7 @@ void ApplyWorker::abort_in_worker(engine::Process& process, const AbortSubtransa
     return;
   if (streamed.spooling)
     hand_over_spooled(process, streamed);
-  wait_for_worker(process, streamed);
+  wait_for_worker(process, abort.top, streamed);
   if (not params_.errors->failed())
     file_changed(streamed.spooled_bytes, 0);
 }
@@ -165,17 +167,29 @@ bool ApplyWorker::commit_in_worker(engine::Process& process, const CommitTransac
     hand_over_spooled(process, streamed);
     worker_of(streamed).ring().send(process, commit, {1, 0, 1});
   }
-  wait_for_worker(process, streamed);
+  wait_for_worker(process, commit.top, streamed);
   if (params_.errors->failed())
     return false;
   file_changed(streamed.spooled_bytes, 0);
   return true;
 }
 
-void ApplyWorker::wait_for_worker(engine::Process& process, const Streamed& streamed) {
+/// The worker holds the transaction lock to its end: asking for it lets the deadlock check see this wait
+/// (pa_xact_finish). The stream lock is given back before, as no chunk follows.
+void ApplyWorker::wait_for_worker(engine::Process& process, Xid top, const Streamed& streamed) {
   ParallelApplyWorker& assigned = worker_of(streamed);
+  ServerLocks& locks = *params_.locks;
+  const LockTag transaction{LockTag::Kind::ApplyTransaction, params_.subscription, top.value};
+  locks.unlock(params_.backend, stream_lock(top), LockMode::AccessExclusive);
+  if (not assigned.idle() and not locks.try_lock(params_.backend, transaction, LockMode::AccessShare))
+    locks.watch(params_.backend, [this] {
+      params_.errors->cancelled("deadlock detected");
+      fail();
+    });
   while (not assigned.idle())
     process.wait(assigned.finished(), engine::Activity::Blocked);
+  locks.leave_queue(params_.backend);
+  locks.unlock(params_.backend, transaction, LockMode::AccessShare);
   pool_.release(streamed.worker, streamed.spooling);
 }
 

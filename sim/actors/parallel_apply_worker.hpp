@@ -9,6 +9,7 @@
 #include "sim/actors/apply_errors.hpp"
 #include "sim/actors/replication_messages.hpp"
 #include "sim/actors/run_log.hpp"
+#include "sim/actors/server_locks.hpp"
 #include "sim/actors/subscriber_wal.hpp"
 
 namespace replisim {
@@ -21,6 +22,7 @@ public:
     SubscriptionRecord& record;
     SubscriberWal& wal;
     ApplyErrors& errors;
+    ServerLocks& locks;
     std::function<void()> failed; ///< called after an error: the leader exits, too
   };
   ParallelApplyWorker(engine::World& world, const std::string& name, Shared shared);
@@ -32,12 +34,15 @@ public:
   /// Announced when the transaction in hand is committed; see `idle`.
   engine::Signal& finished() { return finished_; }
   bool idle() const { return idle_; }
-  /// The leader gives it a transaction.
-  void assign() { idle_ = false; }
+  /// The leader gives it a transaction, and says under which name it holds its stream lock.
+  void assign(const LockTag& stream);
   /// It ends with its leader: what it has in hand is rolled back, what waits in its ring is gone.
   void stop();
 
 private:
+  std::optional<ReplicationStream::Part> receive(engine::Process& process);
+  void take_or_fail(engine::Process& process, const ReplicationStream::Part& part);
+  void note_applied(const ChangeRun& run, Xid top);
   void take(engine::Process& process, const ReplicationStream::Part& part);
   void apply(engine::Process& process, const ReplicationStream::Part& part, const RowChanges& batch);
   bool apply_runs(engine::Process& process, const ReplicationStream::Part& part,
@@ -53,11 +58,17 @@ private:
   const ApplyCost& price_;
   SubscriptionRecord& record_;
   engine::World& world_;
+  ServerLocks& locks_;
+  BackendId backend_;
   ReplicationStream ring_;
   RingPatience patience_{protocol::ring_bytes};
   engine::Signal finished_, restarted_;
   bool idle_ = true;
-  std::map<Xid, Rows> applied_; ///< rows of each (sub)transaction in hand
+  LockTag stream_;                                ///< stream lock of the transaction in hand
+  bool waits_for_stream_ = false;                 ///< in its queue: the ring is empty
+  std::uint64_t lives_ = 0;                       ///< counts stops
+  std::map<Xid, Rows> applied_;                   ///< rows of each (sub)transaction in hand
+  std::map<Xid, std::vector<ChangeRun>> changed_; ///< what each subtransaction in hand has locked
 };
 
 } // namespace replisim

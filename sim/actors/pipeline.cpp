@@ -59,6 +59,8 @@ Pipeline::Pipeline(const Scenario& scenario, std::uint64_t seed)
     add_clients(load);
   for (const auto& load : scenario.other_wal)
     add_other_wal(load);
+  for (const auto& load : scenario.sessions)
+    add_sessions(load);
   for (const auto& load : scenario.background)
     add_background(load);
   for (const auto& [name, side] : publishers_)
@@ -77,6 +79,14 @@ Pipeline::Pipeline(const Scenario& scenario, std::uint64_t seed)
 void Pipeline::add_hosts() {
   for (const auto& [name, machine] : scenario_.hosts)
     hosts_[name] = world_.add_host(name, machine);
+  world_.on_throttled([this](engine::HostId throttled) {
+    for (const auto& [name, machine] : scenario_.hosts)
+      if (hosts_.at(name).value == throttled.value and throttled_.insert(name).second)
+        outcomes_.push_back({world_.now(), "credits_used_up", name,
+                             fmt::format("{} has used up its CPU credits: its {} CPUs together do no more "
+                                         "than {:g} of one",
+                                         name, machine.cpus(), machine.baseline * machine.cpus())});
+  });
   for (const auto& link : scenario_.links)
     world_.add_link(hosts_.at(link.from), hosts_.at(link.to), link.bandwidth_bytes_per_s);
 }

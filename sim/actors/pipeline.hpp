@@ -9,13 +9,16 @@
 #include "sim/actors/outcome.hpp"
 #include "sim/actors/publisher_clients.hpp"
 #include "sim/actors/publisher_loads.hpp"
+#include "sim/actors/server_locks.hpp"
 #include "sim/actors/session_group.hpp"
 #include "sim/actors/sql_decoding.hpp"
+#include "sim/actors/subscriber_session.hpp"
 #include "sim/actors/wal_writer.hpp"
 #include "sim/actors/walsender.hpp"
 
 #include <deque>
 #include <memory>
+#include <set>
 
 namespace replisim {
 
@@ -64,6 +67,8 @@ struct SubscriberSide {
   std::unique_ptr<WalWriter> wal_writer;
   WalLog* wal = nullptr;
   WorkerSlots worker_slots{0};
+  std::unique_ptr<ServerLocks> locks;
+  std::vector<std::unique_ptr<SubscriberSession>> sessions;
 };
 
 /// Everything of one slot, both ends: a subscription or a consumer.
@@ -105,6 +110,8 @@ public:
   const std::vector<Role>& roles() const { return roles_; }
   const std::map<std::string, PublisherSide>& publishers() const { return publishers_; }
   const std::map<std::string, SlotSide>& slots() const { return slots_; }
+  const std::map<std::string, SubscriberSide>& subscribers() const { return subscribers_; }
+  const std::deque<SessionRecord>& sessions() const { return sessions_; }
   const std::map<std::string, SqlSlotSide>& sql_slots() const { return sql_slots_; }
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
   const Resolution& resolution() const { return resolution_; }
@@ -127,6 +134,8 @@ private:
   void decoding_failed(const std::string& slot, const std::string& reason);
   void add_subscriber(const Server& server);
   void add_subscription(const Subscription& subscription);
+  SubscriberSide& subscriber_side(const std::string& server);
+  void add_sessions(const SessionLoad& load);
   void note_error(const Subscription& subscription, const SlotSide& side, const std::string& text);
   void report_to_standbys(const Subscription& subscription, const std::string& publisher);
   void add_consumer(const Consumer& consumer);
@@ -160,8 +169,10 @@ private:
   engine::World world_;
   RunLog log_;
   std::map<std::string, engine::HostId> hosts_;
+  std::set<std::string> throttled_; ///< hosts that have used up their CPU credits
   std::map<std::string, PublisherSide> publishers_;
   std::map<std::string, SubscriberSide> subscribers_;
+  std::deque<SessionRecord> sessions_; ///< one entry of the scenario each
   std::map<std::string, SlotSide> slots_;
   std::map<std::string, SqlSlotSide> sql_slots_;
   std::vector<Role> roles_;

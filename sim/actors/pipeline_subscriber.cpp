@@ -76,13 +76,19 @@ void Pipeline::add_subscription(const Subscription& subscription) {
                        "counts all)",
                        name)});
   };
+  const std::string leader = subscriber.name + " apply worker " + subscription.name;
+  auto& locks = *subscriber_side(subscription.server).locks;
+  applying.locks = &locks;
+  applying.backend = locks.add_backend(leader, ServerLocks::Kind::Apply);
+  applying.publication = &scenario_.publications.at(subscription.publication);
+  applying.subscription = subscription.name;
   for (int i = 0; i < applying.parallel_workers; ++i) {
     const std::string name =
         subscriber.name + " parallel apply worker " + subscription.name + " " + std::to_string(i + 1);
     side.workers.push_back(std::make_unique<ParallelApplyWorker>(
         world_, name,
-        ParallelApplyWorker::Shared{*side.price, record, *side.local_wal, *side.errors,
-                                    [connection = side.connection.get()] { connection->stop(); }}));
+        ParallelApplyWorker::Shared{*side.price, record, *side.local_wal, *side.errors, locks,
+                                    [&side] { side.leader->fail(); }}));
     spawn(subscriber.name, "parallel_apply_worker", name, subscriber.host,
           [worker = side.workers.back().get()](engine::Process& process) { worker->run(process); });
     roles_.back().slot = subscription.name;
@@ -90,8 +96,8 @@ void Pipeline::add_subscription(const Subscription& subscription) {
   report_to_standbys(subscription, publisher.name);
   side.leader = std::make_unique<ApplyWorker>(world_, applying, *side.connection, side.workers, record,
                                               [this] { progressed(); });
-  spawn(subscriber.name, "apply_worker", subscriber.name + " apply worker " + subscription.name,
-        subscriber.host, [leader = side.leader.get()](engine::Process& process) { leader->run(process); });
+  spawn(subscriber.name, "apply_worker", leader, subscriber.host,
+        [worker = side.leader.get()](engine::Process& process) { worker->run(process); });
   roles_.back().slot = subscription.name;
   if (subscription.retain_dead_tuples)
     add_retention(subscription, side);

@@ -129,7 +129,8 @@ std::map<std::string, StageShares> stage_shares(const Pipeline& pipeline, double
     const auto usage = role.process->usage();
     const bool idle_spare = role.stage == "parallel_apply_worker" and usage.busy_s == 0;
     static const std::set<std::string> aside = {"background",   "walwriter",       "background_writer",
-                                                "checkpointer", "other_databases", "launcher"};
+                                                "checkpointer", "other_databases", "launcher",
+                                                "session"};
     if (aside.contains(role.stage) or role.makes_load or idle_spare or end_s <= 0)
       continue;
     const std::string key = role.node + "." + role.stage;

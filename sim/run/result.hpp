@@ -86,6 +86,7 @@ struct RunResult {
   Metrics metrics;
   std::map<std::string, Metrics> subscriptions;
   std::map<std::string, LagSummary> lag_anatomies; ///< by slot that has applied something
+  std::map<std::string, Metrics> sessions; ///< of subscribers, by name
   std::map<std::string, StageShares> stages;
   std::string bottleneck;                      ///< key of `stages`
   std::string bottleneck_reason;               ///< one sentence

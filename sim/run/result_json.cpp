@@ -137,6 +137,9 @@ RunResult read_public_form(const json& object) {
   for (const auto& [name, entry] : object.at("subscriptions").items())
     if (const auto found = entry.find("lag_anatomy"); found != entry.end())
       r.lag_anatomies[name] = lag_summary_from(*found);
+  if (const auto sessions = object.find("sessions"); sessions != object.end())
+    for (const auto& [name, metrics] : sessions->items())
+      r.sessions[name] = metrics_from(metrics);
   for (const auto& entry : object.at("outcomes"))
     r.outcomes.push_back({number_from(entry.at("t_s")), entry.at("kind").get<std::string>(),
                           entry.at("subject").get<std::string>(), entry.at("text").get<std::string>()});
@@ -225,12 +228,16 @@ json result_json(const RunResult& result) {
   json clients = json::array();
   for (const auto& load : result.clients)
     clients.push_back(client_json(load));
+  json sessions = json::object();
+  for (const auto& [name, metrics] : result.sessions)
+    sessions[name] = metrics_json(metrics);
   return {{"scenario", result.scenario},
           {"scenario_hash", result.scenario_hash},
           {"version", result.version},
           {"seed", result.seed},
           {"metrics", metrics_json(result.metrics)},
           {"subscriptions", std::move(subscriptions)},
+          {"sessions", std::move(sessions)},
           {"stages", stages_json(result.stages)},
           {"bottleneck", result.bottleneck},
           {"bottleneck_reason", result.bottleneck_reason},

@@ -4,9 +4,11 @@
 #include "sim/check/conservation.hpp"
 #include "sim/check/lag_parts.hpp"
 #include "sim/observe/metrics.hpp"
+#include "sim/observe/session_metrics.hpp"
 #include "sim/observe/timeline_recorder.hpp"
 #include "sim/version.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace replisim {
@@ -34,6 +36,9 @@ RunResult simulate(const Scenario& scenario, std::uint64_t seed) {
   const double end_s = pipeline.world().now();
   collect_metrics(pipeline, end_s, result);
   result.outcomes = pipeline.outcomes();
+  collect_session_metrics(pipeline, end_s, result);
+  std::stable_sort(result.outcomes.begin(), result.outcomes.end(),
+                   [](const Outcome& a, const Outcome& b) { return a.t_s < b.t_s; });
   result.verdicts = verdicts(pipeline, recorder.lags(), recorder.watch_until(end_s), end_s);
   result.timeline = recorder.take();
   result.fingerprint = pipeline.world().fingerprint().value();

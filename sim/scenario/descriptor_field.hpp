@@ -35,6 +35,8 @@ std::vector<FieldDescriptor> catalog_load_fields();
 void add_catalog_objects(std::vector<ObjectDescriptor>& out);
 /// Profile files and calibration specs.
 void add_profile_objects(std::vector<ObjectDescriptor>& out);
+/// Client sessions on subscribers.
+void add_session_objects(std::vector<ObjectDescriptor>& out);
 
 /// Consumers, and rows that a subscriber cannot apply.
 void add_receiver_objects(std::vector<ObjectDescriptor>& out);

@@ -43,8 +43,8 @@ ObjectDescriptor scenario_root() {
            .of("decode"),
        Field("workload", T::ObjectMap, "what runs on publishers, by name").of("load").needed(),
        Field("background", T::ObjectMap, "steady load beside the pipeline, by name").of("background"),
-       Field("sessions", T::Reserved,
-             "client sessions on subscribers; not part of this version, so it must be empty"),
+       Field("sessions", T::ObjectMap, "client sessions on subscribers, which want locks; by name")
+           .of("session"),
        Field("events", T::Reserved,
              "faults and changes during the run; not part of this version, so it must be empty"),
        Field("observe", T::Object, "what is recorded").of("observe"),
@@ -68,6 +68,14 @@ void add_hosts(Objects& out) {
       Field("speed", T::Number, "speed of a core relative to the one the cost profile was measured on")
           .between(0.01, 100)
           .otherwise("1"),
+      Field("baseline", T::Number,
+            "of a burstable instance: share of its CPUs that it earns; 1 is a machine without credits")
+          .between(0.01, 1)
+          .otherwise("1"),
+      Field("cpu_credits", T::Duration,
+            "of a burstable instance: CPU time in stock when the run begins; a credit is 1min")
+          .between(0, 1e9)
+          .otherwise("0s"),
       Field("memory", T::Size, "main memory").between(64 * megabyte, 1024 * terabyte).otherwise("16GB"),
       Field("clock", T::Frequency, "clock frequency, for the reader; costs scale with `speed`")
           .between(1e6, 1e11),
@@ -398,6 +406,7 @@ Objects build_objects() {
   add_client_objects(out);
   add_workload(out);
   add_steps(out);
+  add_session_objects(out);
   add_run(out);
   add_profile_objects(out);
   return out;

@@ -61,6 +61,7 @@ Scenario build(const ScenarioFile& source, const std::vector<Override>& override
   build_tables(building);
   build_replication(building);
   build_workload(building);
+  build_sessions(building);
   check_contradictions(building);
   check_apply_contradictions(building);
   build_sweep(building, tree);

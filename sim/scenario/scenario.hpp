@@ -4,6 +4,7 @@
 
 #include "models/cost_profile.hpp"
 #include "models/hardware.hpp"
+#include "models/session.hpp"
 #include "models/settings.hpp"
 #include "models/table.hpp"
 #include "models/version.hpp"
@@ -180,6 +181,7 @@ struct Scenario {
   std::vector<DdlLoad> ddl;
   std::vector<ReplayLoad> replays;
   std::vector<BackgroundLoad> background;
+  std::vector<SessionLoad> sessions; ///< in order of name
   Observe observe;
   std::vector<SweepAxis> sweep;
   std::optional<SamplePlan> sample; ///< of the axes with a range

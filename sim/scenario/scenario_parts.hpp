@@ -65,6 +65,7 @@ void build_clients(Building& building, const NamedFields& entry);
 /// The columns an UPDATE assigns, from its `set`.
 std::vector<Assignment> assignments_of(const Fields& fields, const Table& table, const std::string& path,
                                        Problems& problems);
+void build_sessions(Building& building);
 
 /// True when `observe.until` is a duration, or mistaken.
 bool run_has_end(const Node& root);

@@ -63,9 +63,11 @@ TEST_CASE("the settings that have an effect on a run") {
       modelled.insert(guc.name);
   CHECK(modelled == std::set<std::string_view>{"checkpoint_completion_target",
                                                "checkpoint_timeout",
+                                               "deadlock_timeout",
                                                "fsync",
                                                "full_page_writes",
                                                "idle_replication_slot_timeout",
+                                               "lock_timeout",
                                                "logical_decoding_work_mem",
                                                "max_connections",
                                                "max_logical_replication_workers",

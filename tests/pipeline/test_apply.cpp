@@ -34,7 +34,7 @@ struct Subscriber {
     for (int i = 0; i < pool; ++i) {
       workers.push_back(std::make_unique<ParallelApplyWorker>(
           world, fmt::format("worker {}", i),
-          ParallelApplyWorker::Shared{price, record, wal, errors, [this] { connection.stop(); }}));
+          ParallelApplyWorker::Shared{price, record, wal, errors, locks, [this] { connection.stop(); }}));
       world.spawn(fmt::format("worker {}", i), host,
                   [worker = workers.back().get()](engine::Process& process) { worker->run(process); });
     }
@@ -46,6 +46,9 @@ struct Subscriber {
     params.streaming = streaming;
     params.batch_rows = 100;
     params.parallel_workers = pool;
+    params.locks = &locks;
+    params.backend = locks.add_backend("leader", ServerLocks::Kind::Apply);
+    params.publication = &publication;
     leader = std::make_unique<ApplyWorker>(world, params, connection, workers, record, [this] {
       if (--commits_left == 0)
         world.finish();
@@ -77,6 +80,8 @@ struct Subscriber {
   CostParameters costs;
   ApplyCost price;
   engine::HostId host;
+  ServerLocks locks{world, 1};
+  Publication publication = publication_of("p", {"t"});
   Slot slot{"s", {0}, {0}};
   ReplicationConnection connection; ///< never ended by the server
   SubscriptionRecord record;
@@ -264,14 +269,15 @@ TEST_CASE("a parallel apply worker alone: rows, an abort, the commit; then it is
     const auto host = world.add_host("db", machine_of(2));
     SubscriptionRecord record;
     const CostParameters prices = costs();
+    ServerLocks locks(world, 1);
     const ApplyCost price(prices);
     SubscriberWal wal;
     ApplyErrors errors;
-    ParallelApplyWorker worker(world, "worker", {price, record, wal, errors, [] {}});
+    ParallelApplyWorker worker(world, "worker", {price, record, wal, errors, locks, [] {}});
     world.spawn("worker", host, [&](engine::Process& process) { worker.run(process); });
     Numbers out;
     world.spawn("leader", host, [&](engine::Process& process) {
-      worker.assign();
+      worker.assign({LockTag::Kind::ApplyStream, "s", 7});
       out.push_back(worker.idle() ? 1 : 0);
       process.sleep(1);
       worker.ring().send(process, rows(7, {{7, 2}, {8, 3}, {7, 1}}, true), {6, 600, 1});
