@@ -11,6 +11,10 @@ namespace replisim {
 namespace {
 
 constexpr int flush_event = -1;
+/// CPU work between two locks varies evenly by up to this part of its mean: a squared coefficient of
+/// variation of 0.25, as the closed network takes it. Without it clients would march in step with the
+/// flushes.
+constexpr double variation = 0.8660254037844386;
 /// Waits shorter than this part of the work itself are not drawn.
 constexpr double no_wait = 1e-3;
 
@@ -79,8 +83,10 @@ void ExactClients::run(double until_s, const CpuStretch& server, const CpuStretc
 }
 
 double ExactClients::cpu_s(double demand_s, const CpuStretch& stretch) {
+  if (demand_s <= 0)
+    return 0;
   const double wait_s = demand_s * (stretch.with_waits - stretch.alone);
-  const double alone_s = demand_s * stretch.alone;
+  const double alone_s = demand_s * stretch.alone * (1 + variation * (2 * uniform() - 1));
   return wait_s > no_wait * alone_s ? alone_s - std::log1p(-uniform()) * wait_s : alone_s;
 }
 

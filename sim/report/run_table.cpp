@@ -1,6 +1,7 @@
 // The table a DBA reads: what ran, how long it took, what the slot counted, who was the bottleneck.
 #include "sim/report/lag_section.hpp"
 #include "sim/report/run_report.hpp"
+#include "sim/report/statistics_section.hpp"
 #include "sim/report/text.hpp"
 
 #include <fmt/format.h>
@@ -54,6 +55,8 @@ public:
     transactions();
     out_ += lag_section(run_);
     stages();
+    out_ += statistics_section(replications_);
+    out_ += analytic_section(run_.analytic);
     sentences();
     return std::move(out_);
   }
@@ -97,7 +100,7 @@ const Interval* RunTable::take(std::string_view metric) {
 
 std::string RunTable::value_text(const Interval& interval, Formatter format) const {
   std::string out = format(interval.mean);
-  if (replications_.runs.size() > 1 and not replications_.deterministic)
+  if (interval.half_width > 0 or (replications_.runs.size() > 1 and not replications_.deterministic))
     out += " +- " + format(interval.half_width);
   return out;
 }

@@ -5,6 +5,8 @@
 #include "sim/check/lag_parts.hpp"
 #include "sim/observe/metrics.hpp"
 #include "sim/observe/timeline_recorder.hpp"
+#include "sim/run/analytic_companion.hpp"
+#include "sim/run/study.hpp"
 #include "sim/version.hpp"
 
 #include <chrono>
@@ -27,6 +29,7 @@ RunResult simulate(const Scenario& scenario, std::uint64_t seed) {
 
   Pipeline pipeline(scenario, seed);
   TimelineRecorder recorder(pipeline, scenario.observe.interval_s);
+  const Study study(scenario, pipeline);
   pipeline.run();
   check_conservation(pipeline.log());
   check_lag_parts(pipeline.log());
@@ -35,6 +38,8 @@ RunResult simulate(const Scenario& scenario, std::uint64_t seed) {
   collect_metrics(pipeline, end_s, result);
   result.outcomes = pipeline.outcomes();
   result.verdicts = verdicts(pipeline, recorder.lags(), recorder.watch_until(end_s), end_s);
+  study.conclude(end_s, result);
+  add_analytic_companion(scenario, study.recorder(), result);
   result.timeline = recorder.take();
   result.fingerprint = pipeline.world().fingerprint().value();
   result.events = pipeline.world().fingerprint().count();

@@ -41,10 +41,10 @@ double mean_wait_s(const std::vector<ExactTransaction>& all) {
 TEST_CASE("one client takes its work, its round trips and its flush, again and again") {
   ClientDemand demand = demand_of(0.002, 0.001);
   demand.latency_s = 0.003;
-  const auto all = run(1, demand, 1.003);
-  REQUIRE(all.size() == 167); // one in 6 ms
+  const auto all = run(1, demand, 6);
+  REQUIRE(static_cast<double>(all.size()) == Approx(1000).epsilon(0.02)); // one in 6 ms
   CHECK(all.front().begin_s == 0);
-  CHECK(all.front().commit_s == Approx(0.006));
+  CHECK(all.front().commit_s == Approx(0.006).margin(0.0018)); // the 2 ms of CPU vary
   CHECK(all[1].begin_s == all[0].commit_s);
   CHECK(all.back().lock_wait_s == 0);
 }
@@ -53,9 +53,9 @@ TEST_CASE("one row for all: the clients pass it one after the other") {
   ClientDemand demand = demand_of(0.002, 0);
   demand.locks = {{1, 1, 0.001, 0, 0}}; // held for the second half of the work
   const auto all = run(4, demand, 10);
-  CHECK(all.size() == Approx(10 / 0.001).margin(3));
+  CHECK(static_cast<double>(all.size()) == Approx(10 / 0.001).epsilon(0.02));
   // A cycle of four holds has 1 ms of free work, 1 ms of holding, and 2 ms of waiting.
-  CHECK(mean_wait_s(all) == Approx(0.002).epsilon(0.01));
+  CHECK(mean_wait_s(all) == Approx(0.002).epsilon(0.05));
   CHECK(std::is_sorted(all.begin(), all.end(),
                        [](const auto& a, const auto& b) { return a.commit_s < b.commit_s; }));
 }
