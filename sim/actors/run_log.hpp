@@ -119,6 +119,7 @@ struct ClientRecord {
   double transactions = 0;
   ClientCycle times; ///< each time summed over the transactions
   LagSketch response;
+  LagSketch lock_wait; ///< of each transaction, where they are run one by one
 
   double elapsed_s() const { return ended_s - begun_s; }
 };

@@ -2,6 +2,7 @@
 #include "sim/report/lag_section.hpp"
 #include "sim/report/run_report.hpp"
 #include "sim/report/session_table.hpp"
+#include "sim/report/statistics_section.hpp"
 #include "sim/report/text.hpp"
 
 #include <fmt/format.h>
@@ -57,6 +58,8 @@ public:
     transactions();
     out_ += lag_section(run_);
     stages();
+    out_ += statistics_section(replications_);
+    out_ += analytic_section(run_.analytic);
     sentences();
     return std::move(out_);
   }
@@ -101,7 +104,7 @@ const Interval* RunTable::take(std::string_view metric) {
 
 std::string RunTable::value_text(const Interval& interval, Formatter format) const {
   std::string out = format(interval.mean);
-  if (replications_.runs.size() > 1 and not replications_.deterministic)
+  if (interval.half_width > 0 or (replications_.runs.size() > 1 and not replications_.deterministic))
     out += " +- " + format(interval.half_width);
   return out;
 }

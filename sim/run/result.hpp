@@ -2,7 +2,9 @@
 #pragma once
 
 #include "models/lag_anatomy.hpp"
+#include "models/analytic.hpp"
 #include "sim/actors/outcome.hpp"
+#include "sim/run/run_statistics.hpp"
 #include "sim/scenario/scenario.hpp"
 
 #include <array>
@@ -92,6 +94,8 @@ struct RunResult {
   std::string bottleneck_reason;               ///< one sentence
   std::vector<TransactionResult> transactions; ///< the first 1,000
   std::vector<ClientResult> clients;           ///< by load of clients
+  RunStatistics statistics;
+  AnalyticAnswer analytic; ///< the same by the laws of queueing theory
   std::vector<std::string> warnings;
   std::vector<Guess> guesses;
   std::map<std::string, Verdict> verdicts; ///< by slot

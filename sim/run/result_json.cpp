@@ -1,7 +1,9 @@
 #include "sim/run/result_json.hpp"
 
 #include "models/base/check.hpp"
+#include "sim/run/analytic_json.hpp"
 #include "sim/run/lag_json.hpp"
+#include "sim/run/statistics_json.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -152,6 +154,10 @@ RunResult read_public_form(const json& object) {
     r.transactions.push_back(transaction_from(entry));
   for (const auto& entry : object.value("clients", json::array())) // results of older versions have none
     r.clients.push_back(client_from(entry));
+  if (const auto found = object.find("statistics"); found != object.end()) // older versions have neither
+    r.statistics = statistics_from(*found);
+  if (const auto found = object.find("analytic"); found != object.end())
+    r.analytic = analytic_from(*found);
   object.at("warnings").get_to(r.warnings);
   for (const auto& entry : object.at("guesses"))
     r.guesses.push_back({entry.at("path").get<std::string>(), entry.at("value").get<std::string>(),
@@ -244,6 +250,8 @@ json result_json(const RunResult& result) {
           {"transactions", std::move(transactions)},
           {"clients", std::move(clients)},
           {"outcomes", outcomes_json(result.outcomes)},
+          {"statistics", statistics_json(result.statistics)},
+          {"analytic", analytic_json(result.analytic)},
           {"warnings", result.warnings},
           {"guesses", guesses_json(result.guesses)},
           {"fingerprint", hex64(result.fingerprint)}};

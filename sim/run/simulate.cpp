@@ -6,6 +6,8 @@
 #include "sim/observe/metrics.hpp"
 #include "sim/observe/session_metrics.hpp"
 #include "sim/observe/timeline_recorder.hpp"
+#include "sim/run/analytic_companion.hpp"
+#include "sim/run/study.hpp"
 #include "sim/version.hpp"
 
 #include <algorithm>
@@ -29,6 +31,7 @@ RunResult simulate(const Scenario& scenario, std::uint64_t seed) {
 
   Pipeline pipeline(scenario, seed);
   TimelineRecorder recorder(pipeline, scenario.observe.interval_s);
+  const Study study(scenario, pipeline);
   pipeline.run();
   check_conservation(pipeline.log());
   check_lag_parts(pipeline.log());
@@ -40,6 +43,8 @@ RunResult simulate(const Scenario& scenario, std::uint64_t seed) {
   std::stable_sort(result.outcomes.begin(), result.outcomes.end(),
                    [](const Outcome& a, const Outcome& b) { return a.t_s < b.t_s; });
   result.verdicts = verdicts(pipeline, recorder.lags(), recorder.watch_until(end_s), end_s);
+  study.conclude(end_s, result);
+  add_analytic_companion(scenario, study.recorder(), result);
   result.timeline = recorder.take();
   result.fingerprint = pipeline.world().fingerprint().value();
   result.events = pipeline.world().fingerprint().count();

@@ -48,6 +48,7 @@ ObjectDescriptor scenario_root() {
        Field("events", T::Reserved,
              "faults and changes during the run; not part of this version, so it must be empty"),
        Field("observe", T::Object, "what is recorded").of("observe"),
+       Field("statistics", T::Object, "how precise the answer is to be").of("statistics"),
        Field("sweep", T::Axes,
              "field paths and the values to try, as a list or as a map from label to value"),
        Field("break_even", T::ObjectList,
@@ -408,6 +409,7 @@ Objects build_objects() {
   add_steps(out);
   add_session_objects(out);
   add_run(out);
+  add_statistics_objects(out);
   add_profile_objects(out);
   return out;
 }

@@ -54,6 +54,7 @@ Scenario build(const ScenarioFile& source, const std::vector<Override>& override
   scenario.file = source.file.string();
   Building building{checked, library, problems, scenario, {}, {}};
   build_run_options(building);
+  build_statistics(building);
   build_profile(building);
   build_hosts(building);
   build_servers(building);

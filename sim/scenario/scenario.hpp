@@ -111,6 +111,17 @@ struct Observe {
   double interval_s = 0.05; ///< distance of timeline samples
 };
 
+/// How runs are turned into answers.
+struct Statistics {
+  enum class Study { Auto, Steady, Terminating } study = Study::Auto;
+  double precision = 0; ///< half width of the interval over the value; 0: as narrow as the run makes it
+  std::vector<std::string> metrics = {"tps", "lag_s_mean"}; ///< that are to be so precise
+  int most_replications = 100;                              ///< spent on it
+  double most_wall_s = 600;                                 ///< the same
+  bool estimates_long = false; ///< steady runs of ten minutes and more are estimated without being asked
+  bool exact = false;          ///< nothing is estimated, every transaction of clients is computed by itself
+};
+
 /// Background load: a process that wants a steady share of one core (a sampler, a backup).
 struct BackgroundLoad {
   std::string name;
@@ -183,6 +194,7 @@ struct Scenario {
   std::vector<BackgroundLoad> background;
   std::vector<SessionLoad> sessions; ///< in order of name
   Observe observe;
+  Statistics statistics;
   std::vector<SweepAxis> sweep;
   std::optional<SamplePlan> sample; ///< of the axes with a range
   std::vector<BreakEven> break_even;

@@ -57,6 +57,7 @@ void build_hosts(Building& building);
 void build_servers(Building& building);
 void build_links(Building& building);
 void build_run_options(Building& building);
+void build_statistics(Building& building);
 void build_tables(Building& building);
 void build_replication(Building& building);
 void build_workload(Building& building);
