@@ -61,6 +61,11 @@ std::string unsteady(const Scenario& s) {
   for (const auto& [name, consumer] : s.consumers)
     if (consumer.connected_from_s > 0 or consumer.connected_until_s > 0 or consumer.connects_every_s > 0)
       return fmt::format("{} is connected at times only", name);
+  if (not s.sessions.empty())
+    return "sessions of subscribers run in it";
+  for (const auto& [name, machine] : s.hosts)
+    if (machine.bursts())
+      return fmt::format("host {} slows down when its CPU credits are used up", name);
   for (const auto& [name, server] : s.servers)
     if (server.initial_retained_wal_bytes > 0)
       return "it begins with a backlog";
