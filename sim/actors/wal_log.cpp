@@ -95,7 +95,7 @@ std::optional<WalEntry> WalLog::Reader::try_next() {
   const WalEntry& entry = log_.entries_[next_ - log_.first_];
   ++next_;
   position_ = entry.end;
-  WalEntry copy = entry;
+  std::optional<WalEntry> copy(entry);
   if (not log_.keeps_all_) // otherwise checkpoints do it
     log_.trim();
   return copy;
