@@ -4,8 +4,6 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include <chrono>
-
 using namespace replisim::test;
 using nlohmann::json;
 
@@ -53,17 +51,14 @@ TEST_CASE("--precision adds replications until it is reached, and says so") {
 }
 
 TEST_CASE("--analytic-only answers at once, in every format") {
-  const auto before = std::chrono::steady_clock::now();
-  const auto run = program("run " + publisher + " --analytic-only --format json");
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+  const auto run = shell("timeout 5 $REPLISIM run " + publisher + " --analytic-only --format json");
   REQUIRE(run.exit_code == 0);
-  CHECK(seconds < 5);
   const json answer = json::parse(run.out).at("analytic");
   CHECK(answer.at("metrics").at("tps").get<double>() == Approx(57'675).epsilon(0.01));
   CHECK(answer.at("stations").size() >= 3);
   const auto table = program("run " + publisher + " --analytic-only");
   CHECK(table.out.find("nothing was simulated") != std::string::npos);
-  CHECK(table.out.find("sub.apply_worker: 100.0 %") == std::string::npos);
+  CHECK(table.out.find("sub.apply_worker: 100.0 %, OVERLOADED: ") != std::string::npos);
   CHECK(table.out.find("OVERLOADED") != std::string::npos);
   CHECK(program("run " + publisher + " --analytic-only --format csv").out.find("metric,value\n") == 0);
   CHECK(program("run " + publisher + " --analytic-only --out /tmp/never").exit_code == 2);
@@ -80,6 +75,6 @@ TEST_CASE("clients that a server would refuse, and a mix without statements, are
   text.replace(text.find(mix), mix.size(), "transactions: [{statements: []}],");
   const auto empty = program("run " + folder.write("empty.yaml", text));
   CHECK(empty.exit_code == 2);
-  CHECK(empty.err.find("empty.yaml:40:71: workload.pgbench.transactions[0].statements: there are none") !=
+  CHECK(empty.err.find("empty.yaml:40:67: workload.pgbench.transactions[0].statements: there are none") !=
         std::string::npos);
 }
