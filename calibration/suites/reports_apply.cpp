@@ -87,10 +87,11 @@ Report report_u13() {
          "ratio", 0, 0.02},
         {"lag after, half way", (lag("burstable", middle_s) - lag("burstable", gone_s)) / grown, "ratio",
          0.48, 0.52},
+        // A worker that is behind never sleeps: it saves what waking it costs.
         {"WAL that is not applied, of what is written after",
          grown /
              (read.sample("burstable", "wal_lsn", length_s) - read.sample("burstable", "wal_lsn", gone_s)),
-         "ratio", 0.95 * (1 - earned / used), 1.05 * (1 - earned / used)},
+         "ratio", 0.7 * (1 - earned / used), 1 - earned / used},
         {"pg_wal over lag",
          read.slot("burstable", "s", "retained_wal_bytes") / read.slot("burstable", "s", "lag_bytes"),
          "ratio", 1, 2},

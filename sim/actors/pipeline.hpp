@@ -134,6 +134,8 @@ private:
   void decoding_failed(const std::string& slot, const std::string& reason);
   void add_subscriber(const Server& server);
   void add_subscription(const Subscription& subscription);
+  void add_parallel_workers(const Subscription& subscription, int count);
+  void note_spooling(const std::string& name, const SubscriptionRecord& record);
   SubscriberSide& subscriber_side(const std::string& server);
   void add_sessions(const SessionLoad& load);
   void note_error(const Subscription& subscription, const SlotSide& side, const std::string& text);

@@ -67,22 +67,30 @@ void Pipeline::add_subscription(const Subscription& subscription) {
   if (subscription.streaming == Streaming::Parallel)
     applying.parallel_workers =
         static_cast<int>(settings.number("max_parallel_apply_workers_per_subscription"));
-  applying.spools = [this, &record, name = subscription.name] {
-    if (record.partially_serialized_txns == 1)
-      outcomes_.push_back(
-          {world_.now(), "partial_serialization", name,
-           fmt::format("the ring of a parallel apply worker of {} stayed full for 10 s: the leader "
-                       "serializes the remaining changes to a file (partially_serialized_txns "
-                       "counts all)",
-                       name)});
-  };
+  applying.spools = [this, &record, name = subscription.name] { note_spooling(name, record); };
   const std::string leader = subscriber.name + " apply worker " + subscription.name;
   auto& locks = *subscriber_side(subscription.server).locks;
   applying.locks = &locks;
   applying.backend = locks.add_backend(leader, ServerLocks::Kind::Apply);
   applying.publication = &scenario_.publications.at(subscription.publication);
   applying.subscription = subscription.name;
-  for (int i = 0; i < applying.parallel_workers; ++i) {
+  add_parallel_workers(subscription, applying.parallel_workers);
+  report_to_standbys(subscription, publisher.name);
+  side.leader = std::make_unique<ApplyWorker>(world_, applying, *side.connection, side.workers, record,
+                                              [this] { progressed(); });
+  spawn(subscriber.name, "apply_worker", leader, subscriber.host,
+        [worker = side.leader.get()](engine::Process& process) { worker->run(process); });
+  roles_.back().slot = subscription.name;
+  if (subscription.retain_dead_tuples)
+    add_retention(subscription, side);
+}
+
+void Pipeline::add_parallel_workers(const Subscription& subscription, int count) {
+  const Server& subscriber = scenario_.servers.at(subscription.server);
+  auto& side = slots_.at(subscription.name);
+  auto& record = log_.subscriptions.at(subscription.name);
+  auto& locks = *subscriber_side(subscription.server).locks;
+  for (int i = 0; i < count; ++i) {
     const std::string name =
         subscriber.name + " parallel apply worker " + subscription.name + " " + std::to_string(i + 1);
     side.workers.push_back(std::make_unique<ParallelApplyWorker>(
@@ -93,14 +101,16 @@ void Pipeline::add_subscription(const Subscription& subscription) {
           [worker = side.workers.back().get()](engine::Process& process) { worker->run(process); });
     roles_.back().slot = subscription.name;
   }
-  report_to_standbys(subscription, publisher.name);
-  side.leader = std::make_unique<ApplyWorker>(world_, applying, *side.connection, side.workers, record,
-                                              [this] { progressed(); });
-  spawn(subscriber.name, "apply_worker", leader, subscriber.host,
-        [worker = side.leader.get()](engine::Process& process) { worker->run(process); });
-  roles_.back().slot = subscription.name;
-  if (subscription.retain_dead_tuples)
-    add_retention(subscription, side);
+}
+
+/// Told once a subscription.
+void Pipeline::note_spooling(const std::string& name, const SubscriptionRecord& record) {
+  if (record.partially_serialized_txns == 1)
+    outcomes_.push_back({world_.now(), "partial_serialization", name,
+                         fmt::format("the ring of a parallel apply worker of {} stayed full for 10 s: the "
+                                     "leader serializes the remaining changes to a file "
+                                     "(partially_serialized_txns counts all)",
+                                     name)});
 }
 
 void Pipeline::add_retention(const Subscription& subscription, SlotSide& side) {

@@ -6,7 +6,7 @@ namespace replisim {
 
 namespace {
 
-void add_distribution(Metrics& metrics, const std::string& name, const LagSketch& sketch) {
+void add_quantiles(Metrics& metrics, const std::string& name, const LagSketch& sketch) {
   metrics[name + "_p50"] = sketch.quantile(0.5);
   metrics[name + "_p95"] = sketch.quantile(0.95);
   metrics[name + "_p99"] = sketch.quantile(0.99);
@@ -32,7 +32,7 @@ struct Blocked {
   void write(Metrics& metrics) const {
     metrics["blocked_s_count"] = on_apply.count();
     metrics["blocked_s_total"] = on_apply_total_s;
-    add_distribution(metrics, "blocked_s", on_apply);
+    add_quantiles(metrics, "blocked_s", on_apply);
     metrics["lock_wait_s_total"] = total_s;
     metrics["deadlocks"] = static_cast<double>(deadlocks);
     metrics["lock_timeouts"] = static_cast<double>(lock_timeouts);
@@ -57,7 +57,7 @@ Metrics session_metrics(const SessionRecord& record, const Blocked& blocked, dou
   }
   metrics["open_at_end"] = number(open);
   metrics["latency_s_mean"] = latency.mean();
-  add_distribution(metrics, "latency_s", latency);
+  add_quantiles(metrics, "latency_s", latency);
   metrics["over_50ms"] = number(over_50ms);
   if (record.vacuums > 0) {
     metrics["vacuums"] = number(record.vacuums);

@@ -58,8 +58,9 @@ ObjectDescriptor scenario_root() {
              "field paths whose values nobody stated, each with the reason for the guess")}};
 }
 
-void add_hosts(Objects& out) {
-  const std::vector<FieldDescriptor> shape = {
+/// What a machine's file says and a scenario may override.
+std::vector<FieldDescriptor> machine_shape() {
+  return {
       Field("sockets", T::Integer, "processor packages").between(1, 64).otherwise("1"),
       Field("cores_per_socket", T::Integer, "physical cores of each package").between(1, 1024).otherwise("1"),
       Field("threads_per_core", T::Integer, "hardware threads of each core").between(1, 8).otherwise("1"),
@@ -83,7 +84,10 @@ void add_hosts(Objects& out) {
       Field("disks", T::ObjectList, "storage devices; the first one holds what a server puts on no other")
           .of("disk")
           .needed()};
+}
 
+void add_hosts(Objects& out) {
+  const std::vector<FieldDescriptor> shape = machine_shape();
   ObjectDescriptor machine{"machine_file", "", {}};
   machine.fields = {Field("replisim_machine", T::Integer, "version of the machine file format; this one is 1")
                         .needed()

@@ -91,8 +91,8 @@ TEST_CASE("rows of a statement: random ones of the table, of a range, or stated 
 }
 
 TEST_CASE("mistakes in sessions are named") {
-  CHECK(errors("transaction: []") ==
-        Lines{"12:42 sessions.w.transaction: is empty; at least one step is needed"});
+  CHECK(errors("transaction: []") == Lines{"12:42 sessions.w.transaction: is empty; at least one entry is "
+                                           "needed: the statements of one transaction"});
   CHECK(errors("transaction: [{rows: 1}]") == Lines{"12:43 sessions.w.transaction[0]: says nothing to do; a "
                                                     "step is a statement (select, update, ...) or "
                                                     "a pause"});
@@ -110,27 +110,27 @@ TEST_CASE("mistakes in sessions are named") {
   CHECK(errors("transaction: [{update: t, from_row: 9, to_row: 8}]") ==
         Lines{"12:43 sessions.w.transaction[0]: random rows from 9 to 8: there are none"});
   CHECK(errors("transaction: [{vacuum: t, rows: 1}]") ==
-        Lines{"12:60 sessions.w.transaction[0].rows: `rows` does not go with vacuum"});
+        Lines{"12:61 sessions.w.transaction[0].rows: `rows` does not go with vacuum"});
   CHECK(errors("transaction: [{pause: 1s, takes: 1s}]") ==
-        Lines{"12:60 sessions.w.transaction[0].takes: `takes` does not go with pause"});
+        Lines{"12:62 sessions.w.transaction[0].takes: `takes` does not go with pause"});
   CHECK(
       errors("rate: 5/s, every: 1s, transaction: [{select: t}]") ==
       Lines{
-          "12:45 sessions.w.every: `every` paces a closed loop and `rate` an open one; a session has one of "
+          "12:47 sessions.w.every: `every` paces a closed loop and `rate` an open one; a session has one of "
           "them"});
   CHECK(errors("rate: 5/s, times: 2, transaction: [{select: t}]") ==
-        Lines{"12:45 sessions.w.times: `times` counts the transactions of a closed loop; with `rate`, "
+        Lines{"12:47 sessions.w.times: `times` counts the transactions of a closed loop; with `rate`, "
               "`until` says "
               "when it ends"});
   CHECK(errors("arrivals: poisson, transaction: [{select: t}]") ==
-        Lines{"12:38 sessions.w.arrivals: only sessions with a `rate` have arrivals"});
+        Lines{"12:39 sessions.w.arrivals: only sessions with a `rate` have arrivals"});
   CHECK(errors("from: 2s, until: 1s, transaction: [{select: t}]") ==
-        Lines{"12:45 sessions.w.until: 1s is not after `from`, 2s"});
+        Lines{"12:46 sessions.w.until: 1s is not after `from`, 2s"});
 }
 
 TEST_CASE("sessions are on subscribers") {
   CHECK(errors_of(sound + "sessions: {w: {server: pub, transaction: [{select: t}]}}\n") ==
-        Lines{"12:23 sessions.w.server: no subscription is on pub: nothing is applied there that the "
+        Lines{"12:24 sessions.w.server: no subscription is on pub: nothing is applied there that the "
               "sessions could "
               "wait for; what runs on a publisher is `workload`"});
 }
