@@ -350,7 +350,8 @@ void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const S
   const ApplyTime applying = flow_time(batch);
   const double work_s = transactions * (batch.shape.receive_s + applying.cpu_s);
   const double wakeups =
-      wakeups_.count(batch.flow.commit_groups, batch.flow.span_s, work_s, params_.costs->receiver_wakeup_s);
+      wakeups_.count({batch.top.value, batch.flow.commit_groups, batch.flow.span_s, work_s}, begun_s,
+                     params_.costs->receiver_wakeup_s);
   if (batch.flow.span_s > 0)
     connection_.set_client_wakeups(wakeups / batch.flow.span_s);
   const double waking_s = part.share * wakeups * params_.costs->receiver_wakeup_s;

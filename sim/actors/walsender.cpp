@@ -348,8 +348,9 @@ void Walsender::send_flow(engine::Process& process, const DecodeStep& step) {
   const double waking = step.flow.commit_groups + connection_.client_wakeups_per_s() * step.flow.span_s;
   const double work_s = count * shape.send_s;
   const double cpu_s =
-      work_s + params_.costs->sender_wakeup_s * wakeups_.count(waking, step.flow.span_s, read_cpu_s_ + work_s,
-                                                               params_.costs->sender_wakeup_s);
+      work_s + params_.costs->sender_wakeup_s *
+                   wakeups_.count({step.top.value, waking, step.flow.span_s, read_cpu_s_ + work_s},
+                                  process.now(), params_.costs->sender_wakeup_s);
   const double begun_s = process.now();
   send_work(process, cpu_s);
   wakeups_.observe(process.now() - begun_s, cpu_s);

@@ -2,6 +2,7 @@
 #include "models/sync_standbys.hpp"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 using namespace replisim;
 
@@ -44,10 +45,9 @@ TEST_CASE("lists of synchronous standbys in every form") {
 
 TEST_CASE("what is no list of standbys") {
   for (const char* text : {"a b", "a,", ", a", "FIRST 2 a, b", "ANY 0 (a)", "2 (a", "2 ()", "(a)"})
-    CHECK(problem_of(text) ==
-          "'" + std::string(text) +
-              "' is no list of standbys; write names with commas between them, or FIRST n "
-              "(names) or ANY n (names)");
+    CHECK(problem_of(text) == fmt::format("'{}' is no list of standbys; write names with commas between "
+                                          "them, or FIRST n (names) or ANY n (names)",
+                                          text));
 }
 
 TEST_CASE("first ones wait for the slowest of the first, a quorum for the n-th latest") {
