@@ -195,6 +195,9 @@ SlotSide& Pipeline::add_slot(const SlotClient& client) {
   sending.traits = decoding.traits;
   sending.wakeup_latency_s = costs_.wakeup_latency_s;
   sending.progressed = [this] { progressed(); };
+  sending.later = [this](double delay_s, std::function<void()> action) {
+    world_.at(world_.now() + delay_s, std::move(action));
+  };
   sending.spilled = [this, server = publication.server] { check_disks(server); };
   sending.failed = [this, name](const std::string& reason) { decoding_failed(name, reason); };
   const std::string walsender = publisher.name + " walsender " + name;
