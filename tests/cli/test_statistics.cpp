@@ -1,6 +1,8 @@
 // The statistics of `replisim run`, and its analytic companion, as a user sees them.
 #include "tests/cli/program.hpp"
 
+#include "test_paths.hpp"
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -36,7 +38,7 @@ TEST_CASE("a steady run says its study, its warm-up and its intervals in every f
   CHECK(csv.out.find("metric,value,half_width_95\n") == 0);
 }
 
-TEST_CASE("--precision adds replications until it is reached, and says so") {
+TEST_CASE("option precision adds replications until it is reached, and says so") {
   const auto run = program("run " + light + "--precision 0.5% --format json");
   INFO(run.err);
   REQUIRE(run.exit_code == 0);
@@ -50,7 +52,7 @@ TEST_CASE("--precision adds replications until it is reached, and says so") {
   CHECK(program("run " + insert + " --study steady").exit_code == 2);
 }
 
-TEST_CASE("--analytic-only answers at once, in every format") {
+TEST_CASE("option analytic-only answers at once, in every format") {
   const auto run = shell("timeout 5 $REPLISIM run " + publisher + " --analytic-only --format json");
   REQUIRE(run.exit_code == 0);
   const json answer = json::parse(run.out).at("analytic");
@@ -70,7 +72,7 @@ TEST_CASE("clients that a server would refuse, and a mix without statements, are
   CHECK(many.err.find("publisher_tps.yaml:40:35: workload.pgbench.clients: 60 clients on pub, whose "
                       "max_connections is 50") != std::string::npos);
   const ScratchFolder folder;
-  std::string text = read_file("scenarios/published/publisher_tps.yaml");
+  std::string text = read_file(std::string(REPLISIM_SOURCE_DIR) + "/scenarios/published/publisher_tps.yaml");
   const std::string mix = "mix: tpcb-like, scale: 100,";
   text.replace(text.find(mix), mix.size(), "transactions: [{statements: []}],");
   const auto empty = program("run " + folder.write("empty.yaml", text));
