@@ -50,9 +50,10 @@ void add_observe(CLI::App& app, Session& session) {
   command->add_option("--time-zone", options->read.time_zone,
                       "Zone of times whose own is missing, unknown or ambiguous: UTC, +03, -05:30, CET");
   command
-      ->add_option("--columns", options->read.column_map,
-                   "Which column of a plain table is which metric: lines COLUMN = METRIC [UNIT], = label, = time "
-                   "[UNIT] or = - (default: by the columns' names)")
+      ->add_option(
+          "--columns", options->read.column_map,
+          "Which column of a plain table is which metric: lines COLUMN = METRIC [UNIT], = label, = time "
+          "[UNIT] or = - (default: by the columns' names)")
       ->type_name("FILE");
   command->add_option("--format", options->format, "What to print; json and csv hold the series")
       ->check(CLI::IsMember({"table", "json", "csv"}))

@@ -77,7 +77,7 @@ private:
   Bytes taken_bytes_ = 0; ///< and not yet given back
   bool waiting_ = false;
   bool given_back_ = false; ///< a quarter, since the wait began
-  double since_s_ = 0; ///< start of the wait, or the last quarter given back in it
+  double since_s_ = 0;      ///< start of the wait, or the last quarter given back in it
 };
 
 } // namespace replisim

@@ -56,8 +56,8 @@ Rows RowSet::count() const {
   return sum;
 }
 
-RowLocks::Locked RowLocks::lock(BackendId backend, const std::string& table, RowRange range,
-                                RowLock strength, const std::function<bool(BackendId)>& passes) {
+RowLocks::Locked RowLocks::lock(BackendId backend, const std::string& table, RowRange range, RowLock strength,
+                                const std::function<bool(BackendId)>& passes) {
   auto& holders = tables_[table];
   Locked out{range.count, {}};
   for (const auto& [other, held] : holders) {

@@ -1,8 +1,8 @@
 // What a run says: the metrics of the vocabulary, stages, transactions, timeline, manifest.
 #pragma once
 
-#include "models/lag_anatomy.hpp"
 #include "models/analytic.hpp"
+#include "models/lag_anatomy.hpp"
 #include "sim/actors/outcome.hpp"
 #include "sim/run/run_statistics.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -88,7 +88,7 @@ struct RunResult {
   Metrics metrics;
   std::map<std::string, Metrics> subscriptions;
   std::map<std::string, LagSummary> lag_anatomies; ///< by slot that has applied something
-  std::map<std::string, Metrics> sessions; ///< of subscribers, by name
+  std::map<std::string, Metrics> sessions;         ///< of subscribers, by name
   std::map<std::string, StageShares> stages;
   std::string bottleneck;                      ///< key of `stages`
   std::string bottleneck_reason;               ///< one sentence
