@@ -65,13 +65,15 @@ ExitCode calibrate(const CalibrateOptions& options) {
 }
 
 constexpr const char* notes =
-    R"(A spec says which suites' figures a profile is fitted to, what is free and what is known
-beforehand (docs/calibration.md); those of the shipped profiles are in calibration/specs. Exit code 1 when the fit
-did not come to rest, or with --check when the profile is not what the fit gives.
+    R"(A spec says what a profile is fitted to (figures of suites, or logs and timelines of servers),
+what is free and what is known beforehand (docs/calibration.md); those of the shipped profiles are in
+calibration/specs. Exit code 1 when the fit did not come to rest, or with --check when the profile is not what the
+fit gives.
 
 Examples:
   replisim calibrate calibration/specs/seed1-host.yaml --out seed1-host.yaml
   replisim calibrate calibration/specs/seed1-host.yaml --check seed1-host
+  replisim calibrate calibration/specs/lab-2core-artefacts.yaml --format brief
 )";
 
 } // namespace

@@ -30,8 +30,11 @@ void add_jobs_option(CLI::App& command, int& jobs);
 void add_observe(CLI::App& app, Session& session);
 void add_import(CLI::App& app, Session& session);
 void add_calibrate(CLI::App& app, Session& session);
+void add_init(CLI::App& app, Session& session);
 void add_results(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
+/// check, explain-key, schema.
+void add_scenario_help(CLI::App& app, Session& session);
 void add_sweep(CLI::App& app, Session& session);
 void add_validate(CLI::App& app, Session& session);
 

@@ -45,6 +45,11 @@ struct ImportCommand {
 };
 
 void write_file(const std::filesystem::path& file, const std::string& text) {
+  const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  std::error_code error;
+  if (not std::filesystem::is_directory(folder, error))
+    throw UsageError(
+        fmt::format("the file {} cannot be written: there is no folder {}", file.string(), folder.string()));
   std::ofstream stream(file, std::ios::binary);
   stream << text;
   stream.close();
@@ -97,6 +102,24 @@ std::uint32_t database_oid(const std::string& text) {
   return static_cast<std::uint32_t>(*value);
 }
 
+/// Takes the files away again where the scenario turns out not to be one, so that the next try finds no
+/// leftovers.
+class Leftovers {
+public:
+  explicit Leftovers(std::vector<std::filesystem::path> files) : files_(std::move(files)) {}
+  ~Leftovers() {
+    std::error_code error;
+    for (const auto& file : files_)
+      std::filesystem::remove(file, error);
+  }
+  Leftovers(const Leftovers&) = delete;
+  Leftovers& operator=(const Leftovers&) = delete;
+  void keep() { files_.clear(); }
+
+private:
+  std::vector<std::filesystem::path> files_;
+};
+
 ExitCode import(ImportCommand& command) {
   ImportOptions& options = command.options;
   options.file = command.out;
@@ -121,12 +144,14 @@ ExitCode import(ImportCommand& command) {
   readers::Problems problems;
   const RecordedWorkload workload = import_files(sources, problems, progress_in_megabytes());
   const WrittenScenario written = write_scenario(workload, options);
+  Leftovers leftovers({list, options.file});
   if (not written.list.empty())
     write_file(list, written.list);
   write_file(options.file, written.yaml);
   for (const auto& group : problems.groups())
     std::fprintf(stderr, "warning: %s\n", group.to_string().c_str());
   load_scenario(options.file, {}, find_library()); // what cannot be run is said now
+  leftovers.keep();
 
   if (command.format == "json") {
     write_stdout(json_text(written.report, problems, command, not written.list.empty()));

@@ -78,6 +78,8 @@ int run_program(int argc, char** argv) {
   app.require_subcommand(1);
   cli::add_run(app, session);
   cli::add_sweep(app, session);
+  cli::add_init(app, session);
+  cli::add_scenario_help(app, session);
   cli::add_import(app, session);
   cli::add_results(app, session);
   cli::add_validate(app, session);

@@ -49,6 +49,12 @@ void add_observe(CLI::App& app, Session& session) {
       "log_line_prefix of stderr logs, as set on the server (default: inferred from each file)");
   command->add_option("--time-zone", options->read.time_zone,
                       "Zone of times whose own is missing, unknown or ambiguous: UTC, +03, -05:30, CET");
+  command
+      ->add_option(
+          "--columns", options->read.column_map,
+          "Which column of a plain table is which metric: lines COLUMN = METRIC [UNIT], = label, = time "
+          "[UNIT] or = - (default: by the columns' names)")
+      ->type_name("FILE");
   command->add_option("--format", options->format, "What to print; json and csv hold the series")
       ->check(CLI::IsMember({"table", "json", "csv"}))
       ->capture_default_str();

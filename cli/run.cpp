@@ -2,6 +2,7 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "sim/report/run_report.hpp"
+#include "sim/run/analytic_companion.hpp"
 #include "sim/run/result_json.hpp"
 #include "sim/run/run_simulation.hpp"
 #include "sim/scenario/loader.hpp"
@@ -21,6 +22,9 @@ struct RunOptions {
   std::uint64_t seed = 1;
   int replications = 1;
   int jobs = 0;
+  std::string precision, study;
+  bool exact = false;
+  bool analytic_only = false;
   std::string out;
   std::string format = "table";
 };
@@ -33,13 +37,32 @@ std::string rendered(const RunOptions& options, const Scenario& scenario, const 
   return run_table(scenario, replications);
 }
 
+/// Answers without simulating.
+ExitCode run_analytic(const RunOptions& options, const Scenario& scenario) {
+  if (not options.out.empty())
+    throw UsageError("--analytic-only simulates nothing that --out could write");
+  const AnalyticAnswer answer = analytic_answer(scenario);
+  write_stdout(options.format == "json"  ? json_text(analytic_only_json(scenario, answer))
+               : options.format == "csv" ? analytic_csv(answer)
+                                         : analytic_table(scenario, answer));
+  return ExitCode::Ok;
+}
+
 ExitCode run(const RunOptions& options, const Session& session) {
   const InterruptScope scope;
   require_readable_file(options.scenario);
   RunProvenance provenance{session.command_line, {}};
   for (const auto& text : options.set)
     provenance.overrides.push_back(parse_override(text));
-  const Scenario scenario = load_scenario(options.scenario, provenance.overrides, find_library());
+  if (not options.precision.empty())
+    provenance.overrides.push_back(parse_override("statistics.precision=" + options.precision));
+  if (not options.study.empty())
+    provenance.overrides.push_back(parse_override("statistics.study=" + options.study));
+  Scenario scenario = load_scenario(options.scenario, provenance.overrides, find_library());
+  scenario.statistics.exact = options.exact;
+  scenario.statistics.estimates_long = true;
+  if (options.analytic_only)
+    return run_analytic(options, scenario);
   PoolOptions pool{options.jobs, {}};
   if (options.replications > 1)
     pool.progress = terminal_progress("replications");
@@ -65,6 +88,19 @@ void add_run(CLI::App& app, Session& session) {
                    "Runs with seeds SEED, SEED+1, ...; reports means and 95 % intervals")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
+  command
+      ->add_option(
+          "--precision", options->precision,
+          "Replications until half the 95 % interval of tps and lag_s_mean is at most this part of the "
+          "value, as 0.5%, or the budget of `statistics` is spent; steady runs end when they are so precise")
+      ->type_name("PERCENT");
+  command
+      ->add_option("--study", options->study,
+                   "Estimate the steady state of a load, or follow a run to its end (default: detected)")
+      ->type_name("auto|steady|terminating");
+  command->add_flag("--exact", options->exact, "Simulate everything to the end, every transaction by itself");
+  command->add_flag("--analytic-only", options->analytic_only,
+                    "Answer by the laws of queueing theory alone, at once");
   add_jobs_option(*command, options->jobs);
   command->add_option("--out", options->out, "Folder for result.json, timeline.csv and manifest.json")
       ->type_name("DIR");

@@ -1,5 +1,7 @@
 #include "models/apply_cost.hpp"
 
+#include "models/wal_volume.hpp"
+
 #include <algorithm>
 
 namespace replisim {
@@ -7,18 +9,21 @@ namespace replisim {
 ApplyTime& ApplyTime::operator+=(const ApplyTime& other) {
   cpu_s += other.cpu_s;
   read_s += other.read_s;
+  wal_bytes += other.wal_bytes;
   return *this;
 }
 
-ApplyTime operator*(double times, const ApplyTime& time) { return {times * time.cpu_s, times * time.read_s}; }
+ApplyTime operator*(double times, const ApplyTime& time) {
+  return {times * time.cpu_s, times * time.read_s, times * time.wal_bytes};
+}
 
 double shared_row_seconds(const CostParameters& costs) {
   return std::min({costs.apply_row_overhead_s, costs.apply_insert_row_s, costs.apply_delete_row_s});
 }
 
-double apply_update_seconds(const CostParameters& costs) {
+double apply_update_seconds(const CostParameters& costs, double hot) {
   return costs.apply_delete_row_s + costs.apply_insert_row_s - shared_row_seconds(costs) +
-         costs.apply_update_extra_s;
+         (1 - hot) * costs.apply_update_extra_s;
 }
 
 bool ApplyCost::scans(const Table& table) const {
@@ -37,7 +42,7 @@ double ApplyCost::cpu_seconds(const Table& table, Operation operation) const {
       seconds += table.foreign_keys * costs_->foreign_key_check_s;
     break;
   case Operation::Update:
-    seconds += apply_update_seconds(*costs_) + index_entries;
+    seconds += apply_update_seconds(*costs_, table.hot_updates) + (1 - table.hot_updates) * index_entries;
     break;
   case Operation::Delete: // index entries stay until vacuum
     seconds += costs_->apply_delete_row_s;
@@ -60,7 +65,7 @@ double ApplyCost::read_seconds(const Table& table, Operation operation, RowOrder
   const bool in_order = order == RowOrder::Table;
   double picked = 0, neighbouring = 0;
   if (operation != Operation::Delete)
-    picked += table.secondary_indexes * at.secondary_miss;
+    picked += (inserts ? 1 : 1 - table.hot_updates) * table.secondary_indexes * at.secondary_miss;
   const bool key_in_order = key_is_ascending(table) and (inserts or in_order);
   if (not key_in_order and not table.primary_key.empty())
     picked += at.key_miss;
@@ -75,8 +80,18 @@ double ApplyCost::read_seconds(const Table& table, Operation operation, RowOrder
   return picked * (options_.read_latency_s + page_s) + neighbouring * page_s;
 }
 
+/// Of a mean row: what the same statement writes on the publisher.
+double ApplyCost::wal_bytes(const Table& table, Operation operation) const {
+  constexpr Rows sample = 10000;
+  const auto known = wal_bytes_.find({&table, operation});
+  if (known != wal_bytes_.end())
+    return known->second;
+  const Bytes bytes = statement_wal(table, operation, sample, false).bytes;
+  return wal_bytes_[{&table, operation}] = static_cast<double>(bytes) / static_cast<double>(sample);
+}
+
 ApplyTime ApplyCost::row(const Table& table, Operation operation, RowOrder order) const {
-  return {cpu_seconds(table, operation), read_seconds(table, operation, order)};
+  return {cpu_seconds(table, operation), read_seconds(table, operation, order), wal_bytes(table, operation)};
 }
 
 ApplyTime ApplyCost::rows(const std::vector<ChangeRun>& runs) const {

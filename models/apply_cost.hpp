@@ -11,10 +11,11 @@
 
 namespace replisim {
 
-/// Time of a piece of work: on the CPU (reference core), and waiting for pages from the device.
+/// A piece of work: time on the CPU (reference core), time of waiting for pages from the device, and WAL.
 struct ApplyTime {
   double cpu_s = 0;
   double read_s = 0;
+  double wal_bytes = 0; ///< page images not counted
   ApplyTime& operator+=(const ApplyTime& other);
 };
 ApplyTime operator*(double times, const ApplyTime& time);
@@ -49,14 +50,17 @@ public:
 private:
   double cpu_seconds(const Table& table, Operation operation) const;
   double read_seconds(const Table& table, Operation operation, RowOrder order) const;
+  double wal_bytes(const Table& table, Operation operation) const;
 
+  mutable std::map<std::pair<const Table*, Operation>, double> wal_bytes_; ///< looked up, never iterated over
   const CostParameters* costs_;
   Options options_;
 };
 
 /// Part of an insert, an update and a delete alike; never more than an insert or a delete as a whole.
 double shared_row_seconds(const CostParameters& costs);
-/// An update with its primary-key entry: it deletes one version and inserts another, and does some more.
-double apply_update_seconds(const CostParameters& costs);
+/// An update with its primary-key entry: it deletes one version and inserts another, and does some more
+/// unless the new one stays on the page (`hot`, a share of the updates).
+double apply_update_seconds(const CostParameters& costs, double hot = 0);
 
 } // namespace replisim

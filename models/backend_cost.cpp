@@ -12,7 +12,7 @@ double backend_row_seconds(const CostParameters& costs, const Table& table, Oper
   case Operation::Insert:
     return costs.backend_insert_row_s + index_entries + triggers + checks * costs.foreign_key_check_s;
   case Operation::Update:
-    return costs.backend_update_row_s + index_entries + triggers;
+    return costs.backend_update_row_s + (1 - table.hot_updates) * index_entries + triggers;
   case Operation::Delete:
     return costs.backend_delete_row_s + triggers;
   }

@@ -67,6 +67,11 @@ constexpr std::array rows = {
         "Publication lookup, message frame and send() of one change: CPU of a walsender with a reader "
         "that discards, by changes."},
     CostParameter{
+        "walsender.loopback_message", &C::loopback_message_s, "s per message", 0, 20 * us,
+        "The receiving side's protocol work for one message, which on one host the sender's kernel does: CPU "
+        "of a "
+        "walsender with its client beside it less that with the client on another host, by messages."},
+    CostParameter{
         "walsender.send_column", &C::send_column_s, per_column, 0, 5 * us,
         "Output function and copy of one column: the same with more columns, difference by columns."},
     CostParameter{

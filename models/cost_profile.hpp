@@ -36,6 +36,7 @@ struct CostParameters {
   double send_column_s = 0;        ///< one column's output function and copy
   double send_byte_s = 0;          ///< per byte of the message
   double send_transaction_s = 0;   ///< replaying one committed transaction: snapshot, begin and commit
+  double loopback_message_s = 0;   ///< the client is on the same host: its kernel work for one message
   double send_column_binary_s = 0; ///< one column's send function and copy, with binary = true
   double spill_file_s = 0;         ///< creating, writing once, reading once and removing one spill file
   double search_transaction_s = 0; ///< looking at one (sub)transaction in search of the largest (before 17)

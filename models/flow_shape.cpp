@@ -87,6 +87,7 @@ ApplyTime apply_time(const FlowLoad& flow, const std::map<std::string, Table>& t
   if (shape.rows == 0)
     return time;
   time.cpu_s = cost.costs().apply_transaction_s;
+  time.wal_bytes = static_cast<double>(commit_record_bytes());
   for (std::size_t i = 0; i < flow.transaction.size(); ++i) {
     const StatementStep& step = flow.transaction[i];
     time += shape.sent[i] * cost.row(tables.at(step.table), step.operation, RowOrder::Random);

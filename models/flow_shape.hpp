@@ -14,8 +14,8 @@ namespace replisim {
 /// What a publication does to a table's rows: nothing for an unpublished one.
 struct Publishing {
   bool published = false;
-  double passes = 1;        ///< share of rows that the row filter lets through
-  double filter_cost_s = 0; ///< per row, passed or not
+  double passes = 1;                                   ///< share of rows that the row filter lets through
+  double filter_cost_s = 0;                            ///< per row, passed or not
   bool inserts = true, updates = true, deletes = true; ///< option `publish`
   bool sends(Operation operation) const {
     return published and (operation == Operation::Insert   ? inserts

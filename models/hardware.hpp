@@ -3,6 +3,7 @@
 
 #include "models/base/units.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct Machine {
   int threads_per_core = 1;
   double smt_gain = 1.25; ///< throughput of a core with all its threads busy, one thread being 1
   double speed = 1.0;
+  double baseline = 1; ///< share of its CPUs a burstable instance earns; 1: it may use all of them for ever
+  double cpu_credits_s = 0; ///< CPU time in stock at the start, on top of what it earns
   Bytes memory_bytes = 0;
   std::vector<Disk> disks; ///< the first one holds data directory and WAL
 
@@ -36,6 +39,37 @@ struct Machine {
   /// Capacity in units of one undisturbed core when `running` threads want a CPU: full cores first,
   /// then what second threads add. Never above cores() * smt_gain (or cores() without SMT).
   double capacity(int running) const;
+  bool bursts() const { return baseline < 1; }
+};
+
+/// The CPU credits of a burstable instance: earned at its baseline, spent by what runs, and when none are
+/// left all CPUs together do no more than the baseline (Amazon EC2, "CPU credits and baseline utilization for
+/// burstable performance instances").
+class CpuCredits {
+public:
+  explicit CpuCredits(const Machine& machine);
+
+  /// `running` threads want a CPU from `now_s` on.
+  void demand(int running, double now_s);
+  /// Up to `now_s`; then `throttled` and `changes_s` are those of that date.
+  void pass(double now_s);
+  bool throttled() const { return throttled_; }
+  /// When `throttled` will change if the demand stays as it is; infinite: not at all.
+  double changes_s() const;
+  /// Capacity in undisturbed cores.
+  double capacity() const { return throttled_ ? std::min(wanted_, earned_) : wanted_; }
+  double stock_s() const { return stock_s_; }
+
+private:
+  double net() const { return earned_ - capacity(); } ///< growth of the stock
+
+  const Machine machine_;
+  double earned_; ///< cores
+  double most_s_; ///< what is earned in a day
+  double stock_s_;
+  double wanted_ = 0;
+  double at_s_ = 0;
+  bool throttled_ = false;
 };
 
 /// A network link between two hosts, the same in both directions (full duplex).

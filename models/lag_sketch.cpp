@@ -28,6 +28,15 @@ void LagSketch::add(double seconds, double weight) {
   maximum_ = std::max(maximum_, seconds);
 }
 
+void LagSketch::add(const LagSketch& other) {
+  weights_.resize(std::max(weights_.size(), other.weights_.size()), 0.0);
+  for (std::size_t i = 0; i < other.weights_.size(); ++i)
+    weights_[i] += other.weights_[i];
+  count_ += other.count_;
+  sum_ += other.sum_;
+  maximum_ = std::max(maximum_, other.maximum_);
+}
+
 void LagSketch::add_spread(double first_s, double last_s, std::int64_t count) {
   if (count <= 0)
     return;

@@ -12,6 +12,7 @@ public:
   /// `count` delays spread evenly from `first_s` to `last_s` (either may be the larger one).
   void add_spread(double first_s, double last_s, std::int64_t count);
   void add(double seconds, double weight);
+  void add(const LagSketch& other);
 
   /// Adds all that `other` holds.
   void merge(const LagSketch& other);

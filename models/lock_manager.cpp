@@ -115,11 +115,15 @@ LockManager::Woken LockManager::release(BackendId backend, const LockTag& tag, L
   return woken;
 }
 
-LockManager::Woken LockManager::release_all(BackendId backend) {
+LockManager::Woken LockManager::release_all(BackendId backend, bool session_ends) {
   Woken woken;
   const std::set<LockTag> tags = std::move(backends_.at(index(backend)).held);
   backends_.at(index(backend)).held.clear();
   for (const LockTag& tag : tags) {
+    if (tag.kind == LockTag::Kind::ApplyStream and not session_ends) {
+      backends_.at(index(backend)).held.insert(tag);
+      continue;
+    }
     auto& held = locks_.at(tag).held;
     held.erase(
         std::remove_if(held.begin(), held.end(), [&](const Held& entry) { return entry.backend == backend; }),

@@ -49,7 +49,9 @@ public:
   /// All of these return who may go on: their locks have been granted.
   using Woken = std::vector<BackendId>;
   Woken release(BackendId backend, const LockTag& tag, LockMode mode);
-  Woken release_all(BackendId backend);
+  /// At the end of a transaction. Stream locks of parallel apply belong to the session and stay, unless it
+  /// ends.
+  Woken release_all(BackendId backend, bool session_ends = false);
   /// The backend no longer waits: cancelled, or out of patience.
   Woken give_up(BackendId backend);
 

@@ -79,7 +79,8 @@ void add_classes(const TableTouches& t, std::vector<PageClass>& classes) {
   const double in_order = t.updated_in_order_per_s + t.deleted_in_order_per_s;
   const double random_key = key_is_ascending(*t.table) ? 0 : t.inserted_per_s + in_order;
   const double ordered_key = key_is_ascending(*t.table) ? in_order : 0;
-  const double entries = t.inserted_per_s + t.updated_per_s + t.updated_in_order_per_s;
+  const double entries =
+      t.inserted_per_s + (1 - t.table->hot_updates) * (t.updated_per_s + t.updated_in_order_per_s);
   classes.push_back({heap, picked + in_order * pages_per_row_in_order(heap, t.rows)});
   classes.push_back({key, picked + random_key + ordered_key * pages_per_row_in_order(key, t.rows)});
   classes.push_back({secondary_index_pages(*t.table, t.rows), entries * t.table->secondary_indexes});

@@ -43,6 +43,17 @@ double md1_response_s(double arrivals_per_s, double service_s) {
   return service_s + md1_wait_s(arrivals_per_s, service_s);
 }
 
+double kingman_wait_s(double arrivals_per_s, double service_s, double arrival_cv2, double service_cv2) {
+  const double utilisation = arrivals_per_s * service_s;
+  if (utilisation >= 1)
+    return unbounded;
+  if (arrivals_per_s <= 0)
+    return 0;
+  const double gap_s = 1 / arrivals_per_s;
+  return arrivals_per_s * (arrival_cv2 * gap_s * gap_s + service_cv2 * service_s * service_s) /
+         (2 * (1 - utilisation));
+}
+
 double erlang_c(int servers, double arrivals_per_s, double services_per_s) {
   REPLISIM_REQUIRE(servers >= 1 and services_per_s > 0, "{} servers of rate {}", servers, services_per_s);
   const double offered = arrivals_per_s / services_per_s;

@@ -26,6 +26,10 @@ double mg1_wait_s(double arrivals_per_s, double service_s, double service_cv2);
 double md1_wait_s(double arrivals_per_s, double service_s);
 double md1_response_s(double arrivals_per_s, double service_s);
 
+/// G/G/1: an upper bound of the mean wait, lambda * (var_a + var_s) / (2 * (1 - rho)), with squared
+/// coefficients of variation of the times between arrivals and of service (Kingman, 1962).
+double kingman_wait_s(double arrivals_per_s, double service_s, double arrival_cv2, double service_cv2);
+
 /// M/M/c: probability that an arrival finds all servers busy (Erlang, 1917), by the recursion of the
 /// Erlang B formula. 1 at or above capacity. Requires servers >= 1.
 double erlang_c(int servers, double arrivals_per_s, double services_per_s);

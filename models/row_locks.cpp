@@ -56,12 +56,12 @@ Rows RowSet::count() const {
   return sum;
 }
 
-RowLocks::Locked RowLocks::lock(BackendId backend, const std::string& table, RowRange range,
-                                RowLock strength) {
+RowLocks::Locked RowLocks::lock(BackendId backend, const std::string& table, RowRange range, RowLock strength,
+                                const std::function<bool(BackendId)>& passes) {
   auto& holders = tables_[table];
   Locked out{range.count, {}};
   for (const auto& [other, held] : holders) {
-    if (other == backend)
+    if (other == backend or (passes and passes(other)))
       continue;
     for (int s = 0; s < row_lock_strengths; ++s) {
       if (not conflicts(strength, static_cast<RowLock>(s)))

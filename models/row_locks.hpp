@@ -8,6 +8,7 @@
 #include "models/lock_modes.hpp"
 
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -42,7 +43,9 @@ public:
     Rows count = 0;
     std::optional<BackendId> holder;
   };
-  Locked lock(BackendId backend, const std::string& table, RowRange range, RowLock strength);
+  /// Whoever `passes` over does not count as a holder.
+  Locked lock(BackendId backend, const std::string& table, RowRange range, RowLock strength,
+              const std::function<bool(BackendId)>& passes = {});
   /// The backend's transaction is over.
   void release(BackendId backend);
   /// Its changes of these rows were rolled back to a savepoint.

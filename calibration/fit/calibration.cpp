@@ -1,5 +1,6 @@
 #include "calibration/fit/calibration.hpp"
 
+#include "calibration/fit/artefact_figures.hpp"
 #include "calibration/fit/figures.hpp"
 #include "calibration/repeats.hpp"
 #include "models/base/errors.hpp"
@@ -113,7 +114,9 @@ Calibration::Calibration(CalibrationSpec spec, const Library& library, Simulator
     : spec_(std::move(spec)), simulator_(std::move(simulator)), base_(base_profile(spec_, library)) {
   std::vector<FitObservation> ratios;
   for (const CalibrationData& data : spec_.data) {
-    const Suite suite = suites ? suites(data.suite) : make_suite(data.suite, library);
+    const Suite suite = not data.artefacts.empty() ? artefact_suite(data, spec_.file, library)
+                        : suites                   ? suites(data.suite)
+                                                   : make_suite(data.suite, library);
     Figures figures = select_figures(data, suite, spec_.extends);
     const std::size_t first = cells_.size();
     left_out_ += figures.left_out;

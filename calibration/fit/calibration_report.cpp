@@ -82,8 +82,8 @@ std::string figure_lines(const std::string& title, const std::vector<FittedFigur
 std::string suites_of(const CalibrationResult& result) {
   std::vector<std::string> names;
   for (const CalibrationData& data : result.spec.data)
-    if (std::find(names.begin(), names.end(), data.suite) == names.end())
-      names.push_back(data.suite);
+    if (std::find(names.begin(), names.end(), data.name()) == names.end())
+      names.push_back(data.name());
   return fmt::format("{}", fmt::join(names, " and "));
 }
 
@@ -102,9 +102,10 @@ Json figures_json(const std::vector<FittedFigure>& figures) {
 
 std::string brief_report(const CalibrationResult& result) {
   return fmt::format(
-      "{}: {} parameters from {} figures{} of {}: mean absolute error {:.2f} %, largest {:.2f} %; "
+      "{}: {} parameter{} from {} figure{}{} of {}: mean absolute error {:.2f} %, largest {:.2f} %; "
       "{} after {} iterations and {} sets of runs\n",
-      result.spec.name, result.summary.values.size(), result.cells.size(),
+      result.spec.name, result.summary.values.size(), result.summary.values.size() == 1 ? "" : "s",
+      result.cells.size(), result.cells.size() == 1 ? "" : "s",
       result.ratios.empty() ? "" : fmt::format(" and {} ratios of two", result.ratios.size()),
       suites_of(result), result.mape_pct(), result.max_error_pct(), result.summary.reason,
       result.summary.iterations, result.summary.evaluations);
@@ -128,7 +129,7 @@ std::string full_report(const CalibrationResult& result) {
 nlohmann::ordered_json report_json(const CalibrationResult& result) {
   Json object = {{"profile", result.spec.name}, {"suites", Json::array()}, {"parameters", Json::array()}};
   for (const CalibrationData& data : result.spec.data)
-    object["suites"].push_back(data.suite);
+    object["suites"].push_back(data.name());
   for (const FittedCost& cost : result.costs)
     object["parameters"].push_back({{"name", cost.name},
                                     {"start", number_json(cost.start)},

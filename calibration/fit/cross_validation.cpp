@@ -19,6 +19,7 @@ using Eigen::VectorXd;
 
 constexpr double normal_90_pct = 1.644854; // quantile of the standard normal distribution
 constexpr double middle_of_coverage_pct = 89;
+constexpr double worth_a_set_of_runs = 1e-3; // relative fall of the cost
 
 bool begins_with_any(const std::string& id, const std::vector<std::string>& prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(),
@@ -107,9 +108,8 @@ std::vector<bool> held_out(const Fold& fold, const Calibration& calibration, con
 }
 
 FoldResult run_fold(const Fold& fold, const Calibration& calibration, const std::string& suite,
-                    const FitSummary& all, FitOptions options) {
+                    const FitSummary& all, const FitOptions& options) {
   const std::vector<bool> is_held = held_out(fold, calibration, suite);
-  options.fresh_derivatives = false;
   const FitBegin begin{all.values, all.predictions, all.sensitivities};
   const FitSummary summary = calibration.fit_without(is_held, options, &begin);
   const double scatter = scatter_of(calibration, summary, is_held);
@@ -216,7 +216,9 @@ std::vector<Fold> folds_of(const Suite& suite, const std::vector<Cell>& fitted) 
 }
 
 CrossValidation cross_validate(const Suite& suite, const Calibration& calibration, const CostProfile& start,
-                               const FitOptions& options) {
+                               FitOptions options) {
+  options.fresh_derivatives = false; // the start is the solution, or next to it
+  options.smallest_improvement = std::max(options.smallest_improvement, worth_a_set_of_runs);
   const std::vector<Fold> folds = folds_of(suite, calibration.cells());
   if (folds.empty())
     throw UsageError(

@@ -61,7 +61,7 @@ std::vector<Fold> folds_of(const Suite& suite, const std::vector<Cell>& fitted);
 /// refits begin at the solution and use its derivatives as long as steps made with them lower the cost.
 /// Throws what the fit throws, and UsageError when no fold is left.
 CrossValidation cross_validate(const Suite& suite, const Calibration& calibration, const CostProfile& start,
-                               const FitOptions& options);
+                               FitOptions options);
 
 /// The calibration of the profile that the cells of a suite use. Throws UsageError when there is no spec for
 /// it, or the spec does not fit to the suite.

@@ -14,8 +14,10 @@ namespace replisim {
 
 namespace {
 
-constexpr double shortest_time_s = 0.02;
 constexpr double clock_error_s = 0.01 / 3.4641; // uniform within a step of 10 ms
+
+/// From where on a figure is one: two steps of CPU clocks.
+double shortest(const std::string& metric) { return metric.starts_with("cpu_") ? 0.02 : 0; }
 
 bool begins_with_any(const std::string& id, const std::vector<std::string>& prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(),
@@ -49,8 +51,11 @@ bool is_wanted(const Cell& cell, const CalibrationData& data) {
 /// Variances of a figure's logarithm add up.
 double error_of(const Cell& cell, const CalibrationData& data, double pooled) {
   const double repeats = static_cast<double>(std::max<std::size_t>(cell.repeats.size(), 1));
-  const double clock = cell.metric.starts_with("cpu_") ? clock_error_s / cell.measured : 0.0;
-  return std::sqrt(data.error * data.error + (pooled * pooled + clock * clock) / repeats);
+  const double step = cell.uncertainty > 0 ? cell.uncertainty / std::sqrt(3.0) // uniform within it
+                      : cell.metric.starts_with("cpu_") ? clock_error_s
+                                                        : 0.0;
+  const double read = step / cell.measured;
+  return std::sqrt(data.error * data.error + (pooled * pooled + read * read) / repeats);
 }
 
 void add_ratios(const Suite& suite, const CalibrationData& data,
@@ -75,7 +80,7 @@ double pooled_spread(const Suite& suite, const std::string& metric) {
   double freedom = 0;
   for (const Cell& cell : suite.cells) {
     const bool is_short = std::any_of(cell.repeats.begin(), cell.repeats.end(),
-                                      [](double value) { return value <= shortest_time_s; });
+                                      [&](double value) { return value <= shortest(metric); });
     if (cell.metric != metric or cell.repeats.size() < 2 or is_short)
       continue;
     std::vector<double> logs;
@@ -102,7 +107,9 @@ Figures select_figures(const CalibrationData& data, const Suite& suite, const st
     if (not is_wanted(suite.cells[i], data))
       continue;
     Cell cell = suite.cells[i];
-    if (cell.measured <= (cell.unit == "s" ? shortest_time_s : 0.0)) {
+    if (std::isnan(cell.measured))
+      continue; // nobody measured it
+    if (cell.measured <= shortest(cell.metric)) {
       ++figures.left_out;
       continue;
     }

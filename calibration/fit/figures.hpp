@@ -28,9 +28,10 @@ struct Figures {
 /// The cells of `suite` that `data` names. Where `profile` is given, they run with it, whatever their
 /// scenarios say: the profile that is made may not exist yet.
 ///
-/// A figure's error joins the spec's, the step of CPU clocks (10 ms) and the spread of repeats. The spread is
+/// A figure's error joins the spec's, the step of CPU clocks (10 ms) or what else the cell's
+/// reading leaves open, and the spread of repeats. The spread is
 /// that of all repeats of a metric together, for two or three repeats say little about their own; a median of
-/// n is known sqrt(n) times better. Seconds up to 20 ms and zeros are left out. Throws UsageError with a
+/// n is known sqrt(n) times better. CPU seconds up to 20 ms and zeros are left out. Throws UsageError with a
 /// sentence where the suite does not have what the spec names.
 Figures select_figures(const CalibrationData& data, const Suite& suite, const std::string& profile);
 

@@ -22,6 +22,7 @@ constexpr double largest_damping = 1e6; // steps are far below the resolution of
 constexpr double damping_factor = 5;
 constexpr double longest_step = 1;         // of a logarithm: no value moves by more than e in one step
 constexpr double good_gain = 0.5;          // share of the promised fall below which derivatives are stale
+constexpr int most_tries_with_old = 3;     // steps that old derivatives may fail with, where they have to do
 constexpr double undetermined = 1e-10;     // eigenvalue of the curvature, relative to the largest
 constexpr double normal_95_pct = 1.959964; // quantile of the standard normal distribution
 
@@ -240,19 +241,22 @@ private:
     return bounded(point.logs - free) - point.logs;
   }
 
-  /// Tries steps of growing damping until one lowers the cost. False when none does.
+  /// Tries steps of growing damping until one lowers the cost. False when none does, or, with derivatives
+  /// that stay, when the first one promises too little to be worth its runs.
   bool improve(Point& point) {
     MatrixXd normal;
     VectorXd gradient;
     curvature(point, normal, gradient);
     const double before = cost(point);
+    int tries = 0;
     for (; damping_ <= largest_damping; damping_ *= damping_factor) {
       const VectorXd move = step(point, normal, gradient, damping_);
-      if (move.norm() == 0)
+      const double promised = -gradient.dot(move) - move.dot(normal * move) / 2;
+      const bool is_worth = options_.fresh_derivatives or promised > options_.smallest_improvement * before;
+      if (move.norm() == 0 or not is_worth)
         return false;
       const Point moved = evaluated(point.logs + move);
       if (const double after = cost(moved); after < before) {
-        const double promised = -gradient.dot(move) - move.dot(normal * move) / 2;
         gain_ = promised > 0 ? (before - after) / promised : 0;
         sensitivities_ += (moved.predicted - point.predicted - sensitivities_ * move) * move.transpose() /
                           move.squaredNorm();
@@ -261,7 +265,8 @@ private:
         damping_ = std::max(damping_ / damping_factor, smallest_damping);
         return true;
       }
-      if (not is_fresh_)
+      const int most_tries = options_.fresh_derivatives ? 1 : most_tries_with_old;
+      if (not is_fresh_ and ++tries >= most_tries)
         return false; // better derivatives before shorter steps
     }
     return false;
@@ -279,12 +284,12 @@ private:
       const double before = cost(point);
       const bool improved = improve(point);
       const bool is_small = before - cost(point) <= options_.smallest_improvement * before;
-      is_stale = not was_fresh and (not improved or (is_small and options_.fresh_derivatives));
+      is_stale = options_.fresh_derivatives and not was_fresh and (not improved or is_small);
       if (not is_stale and (not improved or is_small)) {
         summary.end = improved ? FitEnd::Converged : FitEnd::NoStepHelps;
         return;
       }
-      is_stale = is_stale or gain_ < good_gain;
+      is_stale = is_stale or (options_.fresh_derivatives and gain_ < good_gain);
     }
   }
 

@@ -48,7 +48,8 @@ struct FitOptions {
   double smallest_improvement = 1e-4; ///< relative, of the cost, below which the fit has converged
   double robust_limit = 0; ///< residual, in its own error, from which on it counts linearly; 0: never
   /// The last step is confirmed with derivatives taken at the solution. Without it those of the start serve
-  /// throughout, where steps made with them succeed.
+  /// throughout, corrected by Broyden's formula, and steps that promise less than `smallest_improvement` are
+  /// not tried.
   bool fresh_derivatives = true;
   /// Called before each iteration; may be empty.
   std::function<void(int iteration, double cost)> progress = {};

@@ -130,10 +130,13 @@ public:
 private:
   static std::string fit_source(const CalibrationResult& result) {
     std::vector<std::string> parts;
-    for (const CalibrationData& data : result.spec.data)
-      parts.push_back(fmt::format("{} ({})", data.suite, fmt::join(data.metrics, ", ")));
-    return fmt::format("{} figures of {}", result.cells.size() + result.ratios.size(),
-                       fmt::join(parts, " and "));
+    for (const CalibrationData& data : result.spec.data) {
+      std::string part = fmt::format("{} ({})", data.name(), fmt::join(data.metrics, ", "));
+      if (std::find(parts.begin(), parts.end(), part) == parts.end())
+        parts.push_back(std::move(part));
+    }
+    const std::size_t figures = result.cells.size() + result.ratios.size();
+    return fmt::format("{} figure{} of {}", figures, figures == 1 ? "" : "s", fmt::join(parts, " and "));
   }
 
   std::string fitted(const FittedCost& cost) {

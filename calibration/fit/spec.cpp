@@ -69,7 +69,26 @@ private:
                           .only = names_of(item, "only"),
                           .exclude = names_of(item, "exclude"),
                           .error = item.number("error"),
-                          .ratio_error = item.number("ratios")});
+                          .ratio_error = item.number("ratios"),
+                          .artefacts = item.text("artefacts"),
+                          .runs = {}});
+    CalibrationData& data = spec_.data.back();
+    if (data.suite.empty() == data.artefacts.empty())
+      problems_.add(item.node().at, "data", "figures come from a `suite` or from a folder of `artefacts`");
+    if (const Node* runs = item.given("runs"))
+      for (const Node& node : runs->items)
+        if (not node.bad)
+          add_run(Fields(node, object_of("artefact_run")), data);
+    if (data.artefacts.empty() != data.runs.empty())
+      problems_.add(item.node().at, "data.runs",
+                    data.runs.empty() ? "is missing: files do not tell what ran when they were written"
+                                      : "belong to `artefacts`; a suite knows its own");
+  }
+
+  static void add_run(const Fields& run, CalibrationData& data) {
+    data.runs.push_back({.files = names_of(run, "files"),
+                         .scenario = run.text("scenario"),
+                         .overrides = names_of(run, "set")});
   }
 
   void add_cpu_speed() {

@@ -12,7 +12,14 @@
 
 namespace replisim {
 
-/// Figures of one suite that are fitted to.
+/// A run of which files are left.
+struct ArtefactRun {
+  std::vector<std::string> files; ///< their names up to the first dot; several are repeats
+  std::string scenario;
+  std::vector<std::string> overrides = {};
+};
+
+/// Figures of one suite, or of a folder of artefacts, that are fitted to.
 struct CalibrationData {
   std::string suite;
   std::vector<std::string> metrics;
@@ -21,6 +28,10 @@ struct CalibrationData {
   double error = 0;                      ///< relative, of model and measurement besides the spread of repeats
   double ratio_error =
       0; ///< relative error of the suite's improvements as ratios of two figures; 0: not used
+  std::string artefacts = {};         ///< folder; empty: of a suite
+  std::vector<ArtefactRun> runs = {}; ///< of the artefacts
+
+  const std::string& name() const { return artefacts.empty() ? suite : artefacts; }
 };
 
 /// Costs that one factor moves: on what the extended profile says of them, or else on `start_s`.

@@ -67,6 +67,10 @@ private:
     std::error_code error;
     if (file != "-" and not fs::exists(file, error))
       throw UsageError(fmt::format("there is no file '{}'", file.string()));
+    if (fs::is_directory(file, error))
+      throw UsageError(
+          fmt::format("'{}' is a folder; import reads the output of pg_waldump, or logs of pgbench --log",
+                      file.string()));
     readers::LineInput::Progress report;
     if (progress_)
       report = [this](std::uint64_t bytes) {

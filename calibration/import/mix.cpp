@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 namespace replisim {
 
@@ -14,12 +15,12 @@ constexpr std::size_t most_curve_points = 60;
 constexpr double least_per_interval = 30; ///< commits: fewer make a curve of noise
 constexpr std::size_t rarest_flow = 10;   ///< transactions
 
-using Signature = std::vector<std::pair<RecordedStep::Kind, std::size_t>>;
+using Signature = std::vector<std::tuple<RecordedStep::Kind, std::size_t, bool>>;
 
 Signature signature_of(const RecordedSteps& steps) {
   Signature out;
   for (const RecordedStep& step : steps)
-    out.emplace_back(step.kind, step.table);
+    out.emplace_back(step.kind, step.table, step.writes_wide);
   return out;
 }
 

@@ -17,9 +17,14 @@ namespace replisim {
 struct RecordedStep {
   enum class Kind { Insert, Update, Delete, Savepoint, RollbackTo, Release } kind = Kind::Insert;
   std::size_t table = 0;
-  Rows rows = 0; ///< of the first three; the number of the savepoint otherwise
+  Rows rows = 0;            ///< of the first three; the number of the savepoint otherwise
+  bool writes_wide = false; ///< an UPDATE whose rows write values out of line (TOAST)
   auto operator<=>(const RecordedStep&) const = default;
   bool changes_rows() const { return kind <= Kind::Delete; }
+  /// Whether both are parts of one statement, as far as the WAL shows it.
+  bool is_like(const RecordedStep& other) const {
+    return kind == other.kind and table == other.table and writes_wide == other.writes_wide;
+  }
 };
 
 using RecordedSteps = std::vector<RecordedStep>;
@@ -64,6 +69,11 @@ struct RecordedTable {
   std::uint64_t last_block = 0; ///< highest block seen: how large the table is at least
   bool ignored = false;         ///< a catalog, a TOAST table, or not of the database
   bool toast = false;
+  /// Values out of line that rows of this table wrote before themselves: how much of them there was, and how
+  /// many records of rows they came before.
+  Bytes wide_bytes = 0;
+  Rows wide_records = 0;
+  Rows wide_updates = 0;
 
   // From a map file, where there is one:
   std::vector<Column> columns;
@@ -91,8 +101,9 @@ struct RecordedWorkload {
   std::int64_t catalog_transactions = 0;     ///< committed with invalidation messages
   std::int64_t invalidations = 0;
   std::int64_t truncates = 0;
-  std::int64_t toast_rows = 0;
-  std::int64_t clock_went_back = 0; ///< commits stamped more than a second before an earlier one
+  std::int64_t toast_rows = 0;       ///< chunks of values out of line
+  std::int64_t toast_rows_alone = 0; ///< of these, those that no row of a table follows
+  std::int64_t clock_went_back = 0;  ///< commits stamped more than a second before an earlier one
   Rows committed_changes = 0; ///< inserted, updated, deleted rows of committed transactions, savepoints kept
 
   std::int64_t records = 0;

@@ -62,6 +62,8 @@ private:
       while (not taken.insert(name).second)
         name += "_" + std::to_string(recorded.relation.node);
       used_.push_back(i);
+      for (Column& column : by_name_.emplace(name, tables_[i].table).first->second.columns)
+        column.name = plain(column.name);
     }
   }
 
@@ -83,6 +85,11 @@ private:
     figure("invalidation_messages", static_cast<double>(w.invalidations));
     figure("wal_bytes", static_cast<double>(w.wal_bytes));
     figure("page_image_bytes", static_cast<double>(w.image_bytes));
+    Bytes wide_bytes = 0;
+    for (const RecordedTable& table : w.tables)
+      wide_bytes += table.ignored ? 0 : table.wide_bytes;
+    figure("out_of_line_bytes", static_cast<double>(wide_bytes));
+    figure("out_of_line_chunks", static_cast<double>(w.toast_rows - w.toast_rows_alone));
     say(fmt::format("{}{}: {} committed transactions that change rows ({} changes), {} rolled back",
                     w.wal_bytes > 0 ? format_bytes(static_cast<double>(w.wal_bytes)) + " of WAL in " : "",
                     format_duration(w.span_s), format_count(w.committed - w.committed_without_rows),
@@ -112,7 +119,7 @@ private:
          fmt::format("whose they were is inferred for {}, as pg_waldump does not print it",
                      format_count(w.rolled_back_by_inference)));
     note("TRUNCATE records", w.truncates, "not replayed");
-    note("rows of TOAST tables", w.toast_rows, "not replayed, their WAL is part of other_wal");
+    note("rows of TOAST tables without a row that they belong to", w.toast_rows_alone, "not replayed");
     note("transactions begun before the first record", w.begun_before,
          "only what they did since is replayed");
     note("transactions that had not ended at the last record", w.unfinished, "left out");
@@ -149,7 +156,19 @@ private:
     if (recorded.new_tuple.count() > 0)
       line += fmt::format("; tuples of {:.1f} bytes on average, here {}", recorded.new_tuple.mean(),
                           tuple_len(table));
+    if (recorded.wide_bytes > 0)
+      line += fmt::format("; {} out of line, of {} rows and batches of COPY: here {}",
+                          format_bytes(static_cast<double>(recorded.wide_bytes)),
+                          format_count(recorded.wide_records), wide_text(tables_[i]));
     say(std::move(line));
+  }
+
+  static std::string wide_text(const FittedTable& fitted) {
+    if (fitted.wide_column < 0)
+      return "in line, as so little comes to each row";
+    const Column& column = fitted.table.columns[static_cast<std::size_t>(fitted.wide_column)];
+    return fmt::format("{} bytes in column {} of each row that is inserted, or updated with such a value",
+                       format_count(column.width_bytes), column.name);
   }
 
   void describe_mix() {
@@ -198,10 +217,10 @@ private:
         out.emplace_back(ReleaseStep{savepoint});
         break;
       default:
-        out.emplace_back(StatementStep{operation_of(step), tables_[step.table].table.name, step.rows, {}});
+        out.emplace_back(statement_of(step, tables_[step.table]));
       }
     }
-    return steps_text(out);
+    return steps_text(out, by_name_);
   }
 
   std::string list() const {
@@ -317,11 +336,20 @@ private:
     return out;
   }
 
+  std::string flow_step(const RecordedStep& step) const {
+    const FittedTable& fitted = tables_[step.table];
+    std::string set;
+    for (const Assignment& assignment : statement_of(step, fitted).assignments)
+      set = fmt::format(", set: {{{}: typical}}",
+                        plain(fitted.table.columns[static_cast<std::size_t>(assignment.column)].name));
+    return fmt::format("{{{}: {}, rows: {}{}}}", to_string(operation_of(step)), fitted.table.name, step.rows,
+                       set);
+  }
+
   std::string flow_yaml(const MixFlow& flow, std::size_t index) const {
     std::vector<std::string> what;
     for (const RecordedStep& step : flow.steps)
-      what.push_back(fmt::format("{{{}: {}, rows: {}}}", to_string(operation_of(step)),
-                                 tables_[step.table].table.name, step.rows));
+      what.push_back(flow_step(step));
     std::string out = fmt::format(
         "  flow{}:\n    server: pub\n    rate: {:.6g}/s\n    arrivals: {}\n    until: {:.3f}s\n", index + 1,
         flow.rate_per_s, flow.poisson ? "poisson" : "fixed", std::max(workload_.span_s, 0.001));
@@ -358,6 +386,7 @@ private:
   const ImportOptions& options_;
   std::vector<FittedTable> tables_; ///< by index of the recorded ones
   std::vector<std::size_t> used_;
+  std::map<std::string, Table> by_name_;
   Mix mix_;
   ImportReport report_;
 };

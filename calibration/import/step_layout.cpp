@@ -12,8 +12,7 @@ using Kind = RecordedStep::Kind;
 constexpr std::size_t most_steps = 1000;
 
 void append(RecordedSteps& steps, const RecordedStep& step) {
-  if (not steps.empty() and steps.back().changes_rows() and steps.back().kind == step.kind and
-      steps.back().table == step.table)
+  if (not steps.empty() and steps.back().changes_rows() and steps.back().is_like(step))
     steps.back().rows += step.rows;
   else
     steps.push_back(step);
@@ -22,9 +21,8 @@ void append(RecordedSteps& steps, const RecordedStep& step) {
 RecordedSteps summed(const RecordedSteps& steps) {
   RecordedSteps out;
   for (const RecordedStep& step : steps) {
-    const auto same = std::find_if(out.begin(), out.end(), [&](const RecordedStep& known) {
-      return known.kind == step.kind and known.table == step.table;
-    });
+    const auto same =
+        std::find_if(out.begin(), out.end(), [&](const RecordedStep& known) { return known.is_like(step); });
     if (same == out.end())
       out.push_back(step);
     else

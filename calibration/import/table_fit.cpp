@@ -1,6 +1,7 @@
 #include "calibration/import/table_fit.hpp"
 
 #include "models/replay_plan.hpp"
+#include "models/row_shape.hpp"
 #include "models/wal_volume.hpp"
 
 #include <fmt/format.h>
@@ -48,12 +49,27 @@ Column key_column(const RecordedTable& recorded) {
   return column_of("id", ColumnType::Text, static_cast<int>(data <= 127 ? data - 1 : data - 4));
 }
 
+/// What rows of a table carry out of line: a column of that width, and what the others have to be.
+struct Wide {
+  Bytes width = 0; ///< mean over the rows that are inserted, or updated there; 0: all fits in line
+  std::string column = {};
+};
+
+bool stays_in_line(const Table& table, const Wide& wide) {
+  const auto moved = out_of_line_columns(table);
+  return std::all_of(moved.begin(), moved.end(), [&](int column) {
+    return wide.width > 0 and table.columns[static_cast<std::size_t>(column)].name == wide.column;
+  });
+}
+
 /// Widens the variable columns, all by the same, until the tuple is as near to `target` bytes as it gets
-/// while everything stays in line: what lies out of line has records of its own.
-void widen(Table& table, Bytes target) {
+/// while everything but the wide one stays in line: what lies out of line has records of its own.
+void widen(Table& table, Bytes target, const Wide& wide) {
   std::vector<Column*> variable;
   for (Column& column : table.columns)
-    if (is_variable(column.type))
+    if (wide.width > 0 and column.name == wide.column)
+      column.width_bytes = static_cast<int>(wide.width);
+    else if (is_variable(column.type))
       variable.push_back(&column);
   if (variable.empty())
     return;
@@ -67,9 +83,9 @@ void widen(Table& table, Bytes target) {
   Bytes best = columns;
   Bytes previous = length_at(best);
   Bytes nearest = std::abs(previous - target);
-  for (Bytes total = best + 1; previous < target and out_of_line_columns(table).empty(); ++total) {
+  for (Bytes total = best + 1; previous < target and stays_in_line(table, wide); ++total) {
     previous = length_at(total);
-    if (const Bytes off = std::abs(previous - target); off < nearest and out_of_line_columns(table).empty()) {
+    if (const Bytes off = std::abs(previous - target); off < nearest and stays_in_line(table, wide)) {
       nearest = off;
       best = total;
     }
@@ -79,8 +95,7 @@ void widen(Table& table, Bytes target) {
 
 /// A key, a text, and up to three flags where no width of the text gives the length by itself: the fewest
 /// columns that come nearest.
-void make_columns(Table& table, const RecordedTable& recorded, bool keyed) {
-  const Bytes target = std::max<Bytes>(tuple_header, std::llround(recorded.new_tuple.mean()));
+void make_columns(Table& table, const RecordedTable& recorded, bool keyed, Bytes target, const Wide& wide) {
   std::vector<Column> key;
   if (keyed) {
     key.push_back(key_column(recorded));
@@ -95,9 +110,11 @@ void make_columns(Table& table, const RecordedTable& recorded, bool keyed) {
         table.columns.push_back(column_of(fmt::format("flag{}", flag), ColumnType::Bool));
       if (with_text)
         table.columns.push_back(column_of("data", ColumnType::Text, 1));
+      if (wide.width > 0)
+        table.columns.push_back(column_of(wide.column, ColumnType::Text, 1));
       if (table.columns.empty())
         continue;
-      widen(table, target);
+      widen(table, target, wide);
       const Bytes off = std::abs(tuple_len(table) - target);
       if (best.empty() or off < nearest) {
         best = table.columns;
@@ -123,23 +140,23 @@ void take_key(Table& table, const std::vector<std::string>& key) {
 
 /// The columns of the map file. Where they are longer than the tuples, the last ones are mostly null, which
 /// takes no room: without them.
-void take_columns(Table& table, const RecordedTable& recorded) {
+void take_columns(Table& table, const RecordedTable& recorded, Bytes target, const Wide& wide) {
   table.columns = recorded.columns;
   take_key(table, recorded.key);
   if (recorded.new_tuple.count() == 0)
     return;
-  const Bytes target = std::llround(recorded.new_tuple.mean());
-  widen(table, target);
+  widen(table, target, wide);
   std::vector<Column> best = table.columns;
   Bytes nearest = std::abs(tuple_len(table) - target);
   // Alignment alone makes up to half of 8 bytes.
   const auto too_long = [&] { return nearest >= 4 or (nearest > 0 and is_narrowest(table)); };
   while (too_long() and table.columns.size() > 1) {
     const std::string last = table.columns.back().name;
-    if (std::find(recorded.key.begin(), recorded.key.end(), last) != recorded.key.end())
+    if (std::find(recorded.key.begin(), recorded.key.end(), last) != recorded.key.end() or
+        (wide.width > 0 and last == wide.column))
       break;
     table.columns.pop_back();
-    widen(table, target);
+    widen(table, target, wide);
     if (const Bytes off = std::abs(tuple_len(table) - target); off < nearest) {
       nearest = off;
       best = table.columns;
@@ -148,15 +165,43 @@ void take_columns(Table& table, const RecordedTable& recorded) {
   table.columns = best;
 }
 
+/// The column that holds the values out of line: the last variable one outside of the key.
+std::string wide_column_of(const RecordedTable& recorded) {
+  for (auto column = recorded.columns.rbegin(); column != recorded.columns.rend(); ++column)
+    if (is_variable(column->type) and
+        std::find(recorded.key.begin(), recorded.key.end(), column->name) == recorded.key.end())
+      return column->name;
+  return recorded.columns.empty() ? "wide" : "";
+}
+
+/// The values out of line, evenly over the rows that may have brought some, and the length of the tuple
+/// beside them. Where so little comes to one row that the model would keep it in line, it makes the tuple
+/// longer.
+Wide wide_of(const RecordedTable& recorded, Bytes& target) {
+  constexpr Bytes pointer = 18, most_in_line = 2032, widest = (Bytes{1} << 30) - 1;
+  Wide wide;
+  const Rows writers = recorded.inserts + recorded.wide_updates;
+  if (recorded.wide_bytes == 0 or writers == 0)
+    return wide;
+  const Bytes mean = std::llround(static_cast<double>(recorded.wide_bytes) / static_cast<double>(writers));
+  const std::string column = wide_column_of(recorded);
+  if (column.empty() or target - pointer + mean <= most_in_line)
+    target = std::min(most_in_line, target - pointer + mean);
+  else
+    wide = {std::min(mean, widest), column};
+  return wide;
+}
+
 /// WAL of `rows` rows of a statement, as a run has it: small ones at the mean of a longer one.
-double statement_bytes(const Table& table, Operation operation, Rows rows) {
+double statement_bytes(const Table& table, const StatementStep& statement) {
   constexpr Rows sample_rows = 10'000;
+  const Rows rows = statement.rows;
   Rows sample = rows;
   if (rows <= small_transaction_rows)
-    sample = operation != Operation::Insert and table.initial_rows > 0
+    sample = statement.operation != Operation::Insert and table.initial_rows > 0
                  ? std::min(sample_rows, table.initial_rows)
                  : sample_rows;
-  return static_cast<double>(statement_wal(table, operation, sample, false).bytes) *
+  return static_cast<double>(statement_wal(table, statement, sample, false).bytes) *
          static_cast<double>(rows) / static_cast<double>(sample);
 }
 
@@ -175,10 +220,14 @@ FittedTable fit_table(const RecordedTable& recorded) {
   const bool unidentified = recorded.without_identity > 0;
   const bool keyed = not unidentified and not full and (changes_old_rows or not recorded.indexes.empty());
   out.columns_known = not recorded.columns.empty();
+  Bytes target = std::max<Bytes>(tuple_header, std::llround(recorded.new_tuple.mean()));
+  const Wide wide = wide_of(recorded, target);
   if (out.columns_known)
-    take_columns(table, recorded);
+    take_columns(table, recorded, target, wide);
   else
-    make_columns(table, recorded, keyed);
+    make_columns(table, recorded, keyed, target, wide);
+  if (const auto moved = out_of_line_columns(table); wide.width > 0 and not moved.empty())
+    out.wide_column = moved.front();
   if (full)
     table.replica_identity = ReplicaIdentity::Full;
   else if (unidentified)
@@ -198,7 +247,7 @@ double fitted_wal_bytes(const RecordedSteps& steps, const std::vector<FittedTabl
   auto bytes = static_cast<double>(commit_record_bytes());
   for (const RecordedStep& step : steps)
     if (step.changes_rows())
-      bytes += statement_bytes(tables[step.table].table, operation_of(step), step.rows);
+      bytes += statement_bytes(tables[step.table].table, statement_of(step, tables[step.table]));
   return bytes;
 }
 
@@ -206,6 +255,13 @@ Operation operation_of(const RecordedStep& step) {
   if (step.kind == RecordedStep::Kind::Insert)
     return Operation::Insert;
   return step.kind == RecordedStep::Kind::Update ? Operation::Update : Operation::Delete;
+}
+
+StatementStep statement_of(const RecordedStep& step, const FittedTable& table) {
+  StatementStep statement{operation_of(step), table.table.name, step.rows, {}};
+  if (step.writes_wide and table.wide_column >= 0)
+    statement.assignments.push_back({table.wide_column, {}});
+  return statement;
 }
 
 std::string column_type_text(const Column& column) {

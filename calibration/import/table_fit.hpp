@@ -2,6 +2,7 @@
 #pragma once
 
 #include "calibration/import/recorded_workload.hpp"
+#include "models/workload.hpp"
 
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@ struct FittedTable {
   bool columns_known = false;   ///< from a map file; otherwise a key and one text of the right width
   bool rows_known = false;      ///< from a map file; otherwise from the highest block seen
   bool can_be_published = true; ///< false: rows are updated or deleted that nothing identifies
+  int wide_column = -1;         ///< the one that is stored out of line
 };
 
 /// Key, widths, indexes, share of HOT updates and number of rows from the lengths of the records. The tuple
@@ -25,6 +27,8 @@ double fitted_wal_bytes(const RecordedSteps& steps, const std::vector<FittedTabl
 
 /// Of a step that changes rows.
 Operation operation_of(const RecordedStep& step);
+/// The same as a statement on the fitted table.
+StatementStep statement_of(const RecordedStep& step, const FittedTable& table);
 
 /// "int4", "text(32)": as a scenario spells it.
 std::string column_type_text(const Column& column);

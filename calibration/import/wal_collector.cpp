@@ -108,14 +108,25 @@ void WalCollector::add(const WalLine& line) {
 void WalCollector::change(RecordedStep::Kind kind, std::size_t table, Rows rows, OpenXid& open) {
   open.changed_rows = true;
   open.last_table = table;
+  if (out_.tables[table].toast)
+    return; // their rows come with the row that they belong to
+  const RecordedStep step{kind, table, rows, kind == RecordedStep::Kind::Update and open.chunks > 0};
+  if (open.chunks > 0) { // the values out of line were written before the row
+    RecordedTable& owner = out_.tables[table];
+    owner.wide_bytes += open.wide_bytes;
+    ++owner.wide_records;
+    owner.wide_updates += step.writes_wide ? 1 : 0;
+    open.wide_bytes = 0;
+    open.chunks = 0;
+  }
   // Whoever has begun since the last row may be a subtransaction of this one, whose rows stand in between.
-  if (not open.runs.empty() and open.runs.back().step.kind == kind and
-      open.runs.back().step.table == table and open.runs.back().last > last_opening_) {
+  if (not open.runs.empty() and open.runs.back().step.is_like(step) and
+      open.runs.back().last > last_opening_) {
     open.runs.back().step.rows += rows;
     open.runs.back().last = sequence_;
     return;
   }
-  open.runs.push_back({sequence_, sequence_, {kind, table, rows}});
+  open.runs.push_back({sequence_, sequence_, step});
 }
 
 /// INSERT ... ON CONFLICT that lost: the row is taken back.
@@ -129,26 +140,52 @@ void WalCollector::cancel_insert(std::size_t table, OpenXid& open) {
     }
 }
 
-void WalCollector::note_first(const LengthStatistics& usual, Bytes length, OpenXid& open) const {
-  if (open.first != sequence_ or usual.usual() == 0)
-    return;
-  if (length == usual.usual() + top_xid_bytes)
-    open.first_record = OpenXid::FirstRecord::Longer;
-  else if (length == usual.usual())
-    open.first_record = OpenXid::FirstRecord::Usual;
+/// The length of a row's record without the top-level xid that a subtransaction's first record carries. What
+/// tells of the first record whether it does: its length beside the usual one of its table, or beside the
+/// next record like it in the same (sub)transaction.
+Bytes WalCollector::length_of_row(const WalLine& line, RecordedStep::Kind kind, std::size_t table,
+                                  const LengthStatistics& usual, OpenXid& open) const {
+  using First = OpenXid::FirstRecord;
+  const Bytes length = line.bare_bytes();
+  if (open.first != sequence_) {
+    const FirstLike& first = open.first_like;
+    if (open.first_record == First::Unknown and first.kind == kind and first.table == table and
+        first.blocks == line.blocks.size())
+      open.first_record = first.length == length                   ? First::Usual
+                          : first.length == length + top_xid_bytes ? First::Longer
+                                                                   : First::Unknown;
+    open.first_like.kind = RecordedStep::Kind::Savepoint; // only the record right behind it counts
+    return length;
+  }
+  open.first_like = {kind, table, line.blocks.size(), length};
+  if (usual.usual() != 0 and length == usual.usual() + top_xid_bytes)
+    open.first_record = First::Longer;
+  else if (usual.usual() != 0 and length == usual.usual())
+    open.first_record = First::Usual;
+  return open.first_record == First::Longer ? length - top_xid_bytes : length;
+}
+
+/// A row of a TOAST table: chunk_id, chunk_seq, and the data with a header of 4 bytes (1 where they are
+/// short).
+void WalCollector::take_chunk(const WalLine& line, RecordedTable& toast, OpenXid& open) {
+  constexpr Bytes before_data = 24 + 4 + 4;
+  constexpr Bytes most_short = 126;
+  toast.ignored = toast.toast = true;
+  ++out_.toast_rows;
+  ++open.chunks;
+  open.changed_rows = true;
+  open.last_table = table_of(line.blocks.front().relation);
+  const Bytes data = line.bare_bytes() - insert_frame - before_data;
+  open.wide_bytes += std::max<Bytes>(0, data - 1 <= most_short ? data - 1 : data - 4);
 }
 
 void WalCollector::take_insert(const WalLine& line, RecordedTable& table, std::size_t index, OpenXid& open) {
   const unsigned flags = line.flags().value_or(0);
-  if ((flags & insert_on_toast) != 0) {
-    table.ignored = table.toast = true;
-    ++out_.toast_rows;
-  }
+  if ((flags & insert_on_toast) != 0)
+    return take_chunk(line, table, open);
   if ((flags & insert_new_tuple) == 0)
     return;
-  note_first(table.insert_length, line.bare_bytes(), open);
-  const bool longer = open.first_record == OpenXid::FirstRecord::Longer and open.first == sequence_;
-  const Bytes length = line.bare_bytes() - (longer ? top_xid_bytes : 0);
+  const Bytes length = length_of_row(line, RecordedStep::Kind::Insert, index, table.insert_length, open);
   table.insert_length.add(length);
   table.new_tuple.add(length - insert_frame);
   ++table.inserts;
@@ -174,9 +211,7 @@ void WalCollector::take_update(const WalLine& line, RecordedTable& table, std::s
   const unsigned flags = line.flags().value_or(0);
   if ((flags & update_new_tuple) == 0)
     return;
-  note_first(table.update_length, line.bare_bytes(), open);
-  const bool longer = open.first_record == OpenXid::FirstRecord::Longer and open.first == sequence_;
-  Bytes length = line.bare_bytes() - (longer ? top_xid_bytes : 0);
+  Bytes length = length_of_row(line, RecordedStep::Kind::Update, index, table.update_length, open);
   table.update_length.add(length);
   length -= update_frame + (line.blocks.size() > 1 ? second_block : 0);
   if ((flags & update_old_tuple) != 0) {
@@ -200,9 +235,7 @@ void WalCollector::take_delete(const WalLine& line, RecordedTable& table, std::s
     cancel_insert(index, open);
     return;
   }
-  note_first(table.delete_length, line.bare_bytes(), open);
-  const bool longer = open.first_record == OpenXid::FirstRecord::Longer and open.first == sequence_;
-  const Bytes length = line.bare_bytes() - (longer ? top_xid_bytes : 0);
+  const Bytes length = length_of_row(line, RecordedStep::Kind::Delete, index, table.delete_length, open);
   table.delete_length.add(length);
   if ((flags & (delete_old_tuple | delete_old_key)) != 0) {
     const Bytes tuple = length - delete_frame;
@@ -349,6 +382,7 @@ void WalCollector::end(std::uint32_t xid, const WalLine& line, bool rolled_back)
   for (const std::uint32_t member : members)
     if (const auto open = open_.find(member); open != open_.end()) {
       known = true;
+      out_.toast_rows_alone += open->second.chunks;
       ended.begin_mark = std::min(ended.begin_mark, open->second.begin_mark);
       ended.database = open->second.database != 0 ? open->second.database : ended.database;
       ended.change_wal_bytes += open->second.change_wal_bytes;
@@ -384,114 +418,6 @@ std::size_t WalCollector::steps_of(std::uint32_t xid, const std::vector<std::uin
       runs.push_back({open->second.aborted_at, open->second.aborted_at, member, {}, true});
   }
   return known_steps_.try_emplace(lay_out_steps(std::move(runs), xid), known_steps_.size()).first->second;
-}
-
-/// Times between those of commits: even over the bytes written, but no longer before the next commit than a
-/// backend would have taken that writes slowest_wal_bytes_per_s. In an idle hour a small transaction thus
-/// begins shortly before it commits, and not after the one before it.
-void WalCollector::fill_times() {
-  constexpr double slowest_wal_bytes_per_us = 1.0; // 1 MB/s
-  std::int64_t before_us = -1;
-  std::uint64_t before_lsn = 0;
-  std::size_t from = 0;
-  for (std::size_t i = 0; i < marks_.size(); ++i) {
-    if (marks_[i].time_us < 0)
-      continue;
-    constexpr std::int64_t a_second = 1'000'000;
-    if (before_us >= 0 and marks_[i].time_us + a_second < before_us)
-      ++out_.clock_went_back;
-    marks_[i].time_us = std::max(marks_[i].time_us, before_us);
-    for (std::size_t j = from; j < i; ++j) {
-      const double left = static_cast<double>(marks_[i].lsn - marks_[j].lsn);
-      double ago_us = left / slowest_wal_bytes_per_us;
-      if (before_us >= 0 and marks_[i].lsn > before_lsn)
-        ago_us = std::min(ago_us, left / static_cast<double>(marks_[i].lsn - before_lsn) *
-                                      static_cast<double>(marks_[i].time_us - before_us));
-      marks_[j].time_us = marks_[i].time_us - static_cast<std::int64_t>(ago_us);
-    }
-    before_us = marks_[i].time_us;
-    before_lsn = marks_[i].lsn;
-    from = i + 1;
-  }
-  for (std::size_t j = from; j < marks_.size(); ++j) // begun, and nothing with a time after it
-    marks_[j].time_us = before_us;
-}
-
-void WalCollector::ignore_other_databases(std::uint32_t database) {
-  for (RecordedTable& table : out_.tables)
-    table.ignored = table.ignored or table.relation.database != database;
-}
-
-/// The distinct transactions without what is not decoded; `renumbered` says where each of the old ones went.
-std::vector<RecordedSteps> WalCollector::kept_steps(std::vector<std::size_t>& renumbered) const {
-  std::map<RecordedSteps, std::size_t> known;
-  std::vector<RecordedSteps> kept;
-  renumbered.resize(known_steps_.size());
-  for (const auto& [steps, number] : known_steps_) {
-    const RecordedSteps left = without_ignored(steps, out_.tables);
-    const auto [entry, is_new] = known.try_emplace(left, kept.size());
-    if (is_new)
-      kept.push_back(left);
-    renumbered[number] = entry->second;
-  }
-  return kept;
-}
-
-void WalCollector::keep_transactions(std::uint32_t database) {
-  std::vector<std::size_t> renumbered;
-  out_.distinct = kept_steps(renumbered);
-  std::int64_t first_us = -1, last_us = -1;
-  for (const Mark& mark : marks_) {
-    first_us = first_us < 0 ? mark.time_us : std::min(first_us, mark.time_us);
-    last_us = std::max(last_us, mark.time_us);
-  }
-  out_.span_s = static_cast<double>(last_us - first_us) * 1e-6;
-  for (const Ended& ended : ended_) {
-    const RecordedSteps& steps = out_.distinct[renumbered[ended.steps]];
-    if (ended.database != database and ended.database != 0)
-      continue;
-    if (steps.empty()) {
-      out_.committed_without_rows += ended.rolled_back ? 0 : 1;
-      continue;
-    }
-    const double begin_s = static_cast<double>(marks_[ended.begin_mark].time_us - first_us) * 1e-6;
-    const double end_s = static_cast<double>(marks_[ended.end_mark].time_us - first_us) * 1e-6;
-    out_.transactions.push_back(
-        {begin_s, std::max(0.0, end_s - begin_s), renumbered[ended.steps], ended.rolled_back});
-    out_.rolled_back += ended.rolled_back ? 1 : 0;
-    out_.committed_changes += ended.rolled_back ? 0 : rows_kept(steps);
-    out_.subtransactions += ended.subtransactions + ended.undone;
-    out_.subtransactions_rolled_back += ended.undone;
-    out_.rolled_back_by_inference += ended.inferred;
-    out_.change_wal_bytes += ended.change_wal_bytes;
-  }
-  std::stable_sort(out_.transactions.begin(), out_.transactions.end(),
-                   [](const auto& a, const auto& b) { return a.at_s < b.at_s; });
-}
-
-RecordedWorkload WalCollector::finish(std::uint32_t database) {
-  fill_times();
-  if (const auto most = std::max_element(changes_in_.begin(), changes_in_.end(),
-                                         [](const auto& a, const auto& b) { return a.second < b.second; });
-      database == 0 and most != changes_in_.end())
-    database = most->first;
-  if (const auto most = std::max_element(commits_in_.begin(), commits_in_.end(),
-                                         [](const auto& a, const auto& b) { return a.second < b.second; });
-      database == 0 and most != commits_in_.end())
-    database = most->first;
-  out_.database = database;
-  ignore_other_databases(database);
-  keep_transactions(database);
-  for (const auto& [where, commits] : commits_in_)
-    (where == database or where == 0 ? out_.committed : out_.other_databases) += commits;
-  for (const std::uint32_t where : {database, std::uint32_t{0}}) {
-    out_.catalog_transactions += catalog_commits_in_[where];
-    out_.invalidations += invalidations_in_[where];
-  }
-  for (const auto& [xid, open] : open_)
-    out_.unfinished += open.changed_rows ? 1 : 0;
-  out_.wal_bytes = first_lsn_ ? static_cast<Bytes>(end_lsn_ - first_lsn_->value) : 0;
-  return std::move(out_);
 }
 
 } // namespace replisim

@@ -32,6 +32,13 @@ private:
     std::uint64_t last = 0;     ///< of its last one
     RecordedStep step;
   };
+  /// What makes records of rows comparable in length.
+  struct FirstLike {
+    RecordedStep::Kind kind = RecordedStep::Kind::Savepoint;
+    std::size_t table = 0;
+    std::size_t blocks = 0;
+    Bytes length = 0;
+  };
   /// A (sub)transaction whose end has not been read.
   struct OpenXid {
     std::uint64_t first = 0, last = 0; ///< sequence numbers of its records
@@ -43,7 +50,11 @@ private:
     std::int64_t invalidations = 0;
     std::size_t last_table = 0; ///< whose index entries follow
     bool changed_rows = false;
+    Bytes wide_bytes = 0;    ///< values out of line that wait for their row
+    std::int64_t chunks = 0; ///< they came in
+    /// The first record beside the first one like it: a subtransaction's carries the top-level xid, too.
     enum class FirstRecord { Unknown, Longer, Usual } first_record = FirstRecord::Unknown;
+    FirstLike first_like;
   };
   struct Ended {
     std::size_t begin_mark = 0, end_mark = 0;
@@ -61,8 +72,10 @@ private:
   void take_heap(const WalLine& line, OpenXid& open);
   void take_index(const WalLine& line, OpenXid& open);
   void take_transaction(const WalLine& line);
-  void note_first(const LengthStatistics& usual, Bytes length, OpenXid& open) const;
+  Bytes length_of_row(const WalLine& line, RecordedStep::Kind kind, std::size_t table,
+                      const LengthStatistics& usual, OpenXid& open) const;
   void change(RecordedStep::Kind kind, std::size_t table, Rows rows, OpenXid& open);
+  void take_chunk(const WalLine& line, RecordedTable& toast, OpenXid& open);
   void cancel_insert(std::size_t table, OpenXid& open);
   void take_insert(const WalLine& line, RecordedTable& table, std::size_t index, OpenXid& open);
   void take_multi_insert(const WalLine& line, RecordedTable& table, std::size_t index, OpenXid& open);

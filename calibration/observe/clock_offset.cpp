@@ -89,6 +89,13 @@ void bound_from_below(const Observation& observation, const std::vector<Pair>& p
     if (latest != nullptr)
       note(latest->pub->begin_us, worker->begin_us);
   }
+  // CREATE SUBSCRIPTION makes the slot, then commits; only then is a worker started for it.
+  for (const Event* created : events_of(observation, offset.pub_source, "create_slot"))
+    for (const Pair& pair : pairs)
+      if (pair.pub->text("slot") == created->text("slot") and pair.pub->begin_us >= created->begin_us) {
+        note(created->begin_us, pair.sub->begin_us);
+        break;
+      }
   const auto lost = events_of(observation, offset.sub_source, "connection_lost");
   for (const Event* timeout : events_of(observation, offset.pub_source, "walsender_timeout")) {
     const Pair* pair = nullptr;
@@ -116,21 +123,34 @@ std::string remark_on(const ClockOffset& offset) {
   return {};
 }
 
-} // namespace
-
-std::optional<double> ClockOffset::estimate_s() const {
-  if (at_least_s and at_most_s)
-    return (*at_least_s + *at_most_s) / 2;
-  return at_most_s ? at_most_s : at_least_s;
+/// From snapshots of views alone: a message was sent before it arrived (pg_stat_subscription: times of both
+/// clocks), a reply was sent before the publisher's snapshot that shows it (pg_stat_replication).
+std::optional<ClockOffset> offset_from_views(const Observation& observation, const SourceGroup& group) {
+  ClockOffset offset;
+  offset.group = group.name;
+  for (const auto& [key, series] : observation.all_series()) {
+    if (std::find(group.sources.begin(), group.sources.end(), series.source()) == group.sources.end())
+      continue;
+    if (key.first == "msg_delay_s") {
+      offset.at_least_s = std::max(offset.at_least_s.value_or(-series.smallest()), -series.smallest());
+      offset.sub_source = series.source();
+    }
+    if (key.first == "reply_age_s") {
+      offset.at_most_s = std::min(offset.at_most_s.value_or(series.smallest()), series.smallest());
+      offset.pub_source = series.source();
+    }
+  }
+  if (not offset.at_least_s and not offset.at_most_s)
+    return {};
+  if (not offset.at_least_s)
+    offset.sub_source = offset.pub_source;
+  if (not offset.at_most_s)
+    offset.pub_source = offset.sub_source;
+  offset.remark = remark_on(offset);
+  return offset;
 }
 
-std::optional<double> ClockOffset::uncertainty_s() const {
-  if (at_least_s and at_most_s)
-    return std::abs(*at_most_s - *at_least_s) / 2;
-  return {};
-}
-
-std::optional<ClockOffset> estimate_clock_offset(const Observation& observation, const SourceGroup& group) {
+std::optional<ClockOffset> offset_from_logs(const Observation& observation, const SourceGroup& group) {
   ClockOffset offset{.group = group.name,
                      .pub_source = 0,
                      .sub_source = 0,
@@ -165,6 +185,25 @@ std::optional<ClockOffset> estimate_clock_offset(const Observation& observation,
   bound_from_below(observation, pairs, offset);
   offset.remark = remark_on(offset);
   return offset;
+}
+
+} // namespace
+
+std::optional<double> ClockOffset::estimate_s() const {
+  if (at_least_s and at_most_s)
+    return (*at_least_s + *at_most_s) / 2;
+  return at_most_s ? at_most_s : at_least_s;
+}
+
+std::optional<double> ClockOffset::uncertainty_s() const {
+  if (at_least_s and at_most_s)
+    return std::abs(*at_most_s - *at_least_s) / 2;
+  return {};
+}
+
+std::optional<ClockOffset> estimate_clock_offset(const Observation& observation, const SourceGroup& group) {
+  auto logs = offset_from_logs(observation, group);
+  return logs ? std::move(logs) : offset_from_views(observation, group);
 }
 
 } // namespace replisim::readers

@@ -17,8 +17,8 @@ struct ClockOffset {
   std::size_t sub_source = 0;
   std::optional<double> at_least_s; ///< a publisher's event that came before a subscriber's
   std::optional<double> at_most_s;  ///< a subscriber's event that came before a publisher's
-  std::size_t starts = 0;           ///< matched pairs of apply worker start and START_REPLICATION
-  std::string remark;               ///< a sentence, when the bounds contradict each other or look like a zone
+  std::size_t starts = 0; ///< matched pairs of apply worker start and START_REPLICATION; 0: from views
+  std::string remark;     ///< a sentence, when the bounds contradict each other or look like a zone
 
   /// The middle of the bounds; with one bound, that one. Nothing without any.
   std::optional<double> estimate_s() const;
@@ -31,7 +31,9 @@ struct ClockOffset {
 ///
 /// An apply worker logs its start and then connects: START_REPLICATION of its walsender comes later, so that
 /// the difference of the two times is the offset plus a delay of at least 0. The start of a parallel apply
-/// worker comes after the walsender's; so does the end of the connection after a walsender's time-out.
+/// worker comes after the walsender's; so does the end of the connection after a walsender's time-out; and
+/// the slot of a subscription is made before its first worker is. Without logs, the times in
+/// pg_stat_subscription and pg_stat_replication are bounds.
 std::optional<ClockOffset> estimate_clock_offset(const Observation& observation, const SourceGroup& group);
 
 } // namespace replisim::readers

@@ -21,6 +21,12 @@ std::string bytes_of(double bytes) {
   return fmt::format("{:.1f} MiB", bytes / 1048576.0);
 }
 
+/// By how much a counter of a view grew; what it shows where there is one value alone, or it was reset.
+double growth_of(const Series& series) {
+  const double grown = series.last().value - series.first().value;
+  return series.count() > 1 and grown >= 0 ? grown : series.largest();
+}
+
 class Finder {
 public:
   Finder(const Observation& observation, const SourceGroup& group)
@@ -119,6 +125,9 @@ private:
     };
     static constexpr Row rows[] = {
         {"slot_invalidated", "a replication slot was invalidated {}: its consumer has to start over"},
+        {"slot_lost", "a replication slot is lost: its consumer has to start over, {}"},
+        {"slot_unreserved", "a replication slot will be lost at the next checkpoint, {}"},
+        {"slot_inactive", "nobody reads a replication slot, and it holds WAL back, {}"},
         {"wal_removed", "a consumer asked for WAL that was removed already, {}"},
         {"crash", "a server process died or the server recovered, {}"},
         {"walsender_timeout", "walsenders were ended by wal_sender_timeout {}"},
@@ -135,6 +144,8 @@ private:
         {"checkpoints_too_frequent", "checkpoints came too often for max_wal_size, {}"},
         {"ddl",
          "statements that change the catalogue ran {}: each makes decoders drop what they have cached"},
+        {"catalog_change",
+         "transactions changed catalogues {}: each makes decoders drop what they have cached"},
         {"error", "other errors: {}"},
     };
     for (const Row& row : rows) {
@@ -157,6 +168,13 @@ private:
     double longest_s = 0;
     Place place{.source = source, .first_line = 0, .last_line = 0};
     for_series("blocked_s", source, [&](const Series& series) {
+      if (series.labels().contains("seen_in")) {
+        add("lock_waits_seen",
+            fmt::format("waits for locks stood in pg_locks: {} for {}, {:.3f} s at most until then",
+                        series.count(), series.labels().at("mode"), series.largest()),
+            series.count(), place_of(series));
+        return;
+      }
       count += series.count();
       sum_s += series.sum();
       longest_s = std::max(longest_s, series.largest());
@@ -179,7 +197,7 @@ private:
       });
     };
     report("spill_file_bytes", "the publisher spilled decoded changes to disk: up to {} at a time");
-    report("spill_bytes", "the publisher spilled decoded changes: counter up to {} of accounted memory");
+    find_counters(source);
     report("sub_tmp_file_bytes", "the subscriber kept streamed changes in files: up to {} at a time");
     for_series("spilled_changes", source, [&](const Series& series) {
       add("spilled_changes",
@@ -187,6 +205,36 @@ private:
                       format_count(static_cast<std::int64_t>(series.sum()))),
           series.count(), place_of(series));
     });
+  }
+
+  /// Counters of views: how much they grew, or what one snapshot shows.
+  void find_counters(std::size_t source) {
+    const auto say = [&](const std::string& metric, double grown, const Labels& labels, bool is_growth,
+                         const Place& place) {
+      const std::string since = is_growth ? "" : " since the statistics were reset";
+      const auto of = [&](const char* label) {
+        const auto found = labels.find(label);
+        return found == labels.end() ? std::string("?") : found->second;
+      };
+      const auto count = static_cast<std::uint64_t>(grown);
+      if (metric == "spill_bytes")
+        add(metric,
+            fmt::format("slot \"{}\" spilled {} of decoded changes (accounted memory){}", of("slot"),
+                        bytes_of(grown), since),
+            1, place);
+      else if (metric.ends_with("_error_count") or metric.starts_with("confl_"))
+        add(metric,
+            fmt::format("subscription \"{}\": {} {}{}", of("subscription"), metric, times(count), since),
+            count, place);
+    };
+    for (const auto& [key, series] : observation_.all_series())
+      if (key.second.first == source and series.is_counter())
+        if (const double grown = growth_of(series); grown > 0)
+          say(key.first, grown, series.labels(), series.count() > 1, place_of(series));
+    if (observation_.sources[source].reader == "views")
+      for (const Figure& figure : observation_.figures)
+        if (figure.place.source == source and figure.how == "one snapshot" and figure.value > 0)
+          say(figure.metric, figure.value, figure.labels, false, figure.place);
   }
 
   const Observation& observation_;
@@ -223,7 +271,8 @@ std::string transport_of(const Observation& observation, const SourceGroup& grou
         key.first == "spill_file_bytes" or key.first == "spill_bytes" or key.first == "spilled_changes";
     const bool is_file = key.first == "sub_tmp_file_bytes";
     has_samples = has_samples or is_spill or is_file;
-    spilled = std::max(spilled, is_spill ? series.largest() : 0);
+    const double value = key.first == "spill_bytes" ? growth_of(series) : series.largest();
+    spilled = std::max(spilled, is_spill ? value : 0);
     in_files = std::max(in_files, is_file ? series.largest() : 0);
   }
   const bool is_parallel =

@@ -34,6 +34,13 @@ public:
     return fmt::format("{}", fmt::join(found, ", "));
   }
 
+  bool has_figure(std::string_view metric, const std::string& label, const std::string& value) const {
+    return std::any_of(observation_.figures.begin(), observation_.figures.end(), [&](const Figure& figure) {
+      const auto found = figure.labels.find(label);
+      return figure.metric == metric and found != figure.labels.end() and found->second == value;
+    });
+  }
+
   /// How changes were counted, if they were: without a count, CPU time gives no cost per change.
   bool has_change_count() const {
     return has_any({"total_bytes", "spilled_changes", "wal_records", "records", "rows", "changes"});
@@ -50,8 +57,9 @@ void identify_settings(const Evidence& evidence, Rows& rows) {
   const auto row = [&](const char* parameter, bool found, std::string how, const char* collect) {
     rows.push_back({parameter, found, found ? std::move(how) : std::string(collect)});
   };
-  row("servers.NAME.version", evidence.has_event("server_start"),
-      evidence.values("server_start", "server_version"),
+  row("servers.NAME.version", evidence.has_event("server_start") or evidence.has_event("server_version"),
+      evidence.has_event("server_start") ? evidence.values("server_start", "server_version")
+                                         : evidence.values("server_version", "server_version"),
       "the first lines of each server log (they name the version), or select version()");
   row("subscriptions.NAME.streaming", evidence.has_event("start_replication"),
       evidence.values("start_replication", "streaming"),
@@ -62,18 +70,24 @@ void identify_settings(const Evidence& evidence, Rows& rows) {
 }
 
 void identify_workload(const Evidence& evidence, Rows& rows) {
-  const bool counts = evidence.has("total_bytes") and evidence.has("total_txns");
+  const bool slot = evidence.has("total_bytes") and evidence.has("total_txns");
+  const bool records = evidence.has("changes") and evidence.has("committed_transactions");
   rows.push_back(
-      {"workload (transactions, changes)", counts,
-       counts ? "total_txns and total_bytes of the slot"
-              : "two snapshots of pg_stat_replication_slots with their times, or pg_waldump of that hour"});
+      {"workload (transactions, changes)", slot or records,
+       records ? "records of the WAL; `replisim import` makes a scenario of pg_waldump's output"
+       : slot  ? "total_txns and total_bytes of the slot"
+               : "two snapshots of pg_stat_replication_slots with their times, or pg_waldump of that hour"});
   const bool wal = evidence.has_any({"wal_bytes", "wal_lsn", "checkpoint_distance_bytes"});
   rows.push_back({"workload (WAL rate)", wal,
                   wal ? "growth of WAL positions, or the distance of checkpoints"
                       : "log_checkpoints = on, or two snapshots of pg_stat_wal"});
   const bool ddl = evidence.has_event("ddl");
-  rows.push_back({"workload (catalogue changes)", ddl,
-                  ddl ? "statements in the log" : "log_statement = ddl, or pg_waldump of that hour"});
+  const bool messages = evidence.has_event("catalog_change") or
+                        evidence.has_figure("wal_records", "record", "Transaction/INVALIDATION");
+  rows.push_back({"workload (catalogue changes)", ddl or messages,
+                  messages ? "invalidation messages in the WAL"
+                  : ddl    ? "statements in the log"
+                           : "log_statement = ddl, or pg_waldump of that hour"});
 }
 
 void identify_costs(const Evidence& evidence, Rows& rows) {
@@ -101,11 +115,13 @@ void identify_costs(const Evidence& evidence, Rows& rows) {
       rows.push_back({cost.parameter, false,
                       "CPU seconds of the process before and after (/proc/PID/stat, fields 14 and 15)"});
   }
-  const bool rate = evidence.has("decode_bytes_per_s");
-  rows.push_back({"walsender.* as one rate", rate,
-                  rate ? "WAL decoded between a start and a time-out"
-                       : "sent_lsn of pg_stat_replication at an interval while it catches up"});
-  const bool flush = evidence.has_any({"wal_sync_time", "fsync_time", "checkpoint_sync_s"});
+  const bool cut = evidence.has("decode_bytes_per_s");
+  const bool sent = evidence.has("sent_lsn");
+  rows.push_back({"walsender.* as one rate", cut or sent,
+                  cut    ? "WAL decoded between a start and a time-out"
+                  : sent ? "growth of sent_lsn, where it is behind"
+                         : "sent_lsn of pg_stat_replication at an interval while it catches up"});
+  const bool flush = evidence.has_any({"wal_sync_time_s", "io_fsync_time_s", "checkpoint_sync_s"});
   rows.push_back({"disks (flush)", flush,
                   flush
                       ? "sync times of checkpoints or of WAL"
@@ -113,7 +129,7 @@ void identify_costs(const Evidence& evidence, Rows& rows) {
 }
 
 void identify_behaviour(const Evidence& evidence, Rows& rows) {
-  const bool lag = evidence.has_any({"replay_lsn", "replay_lag"});
+  const bool lag = evidence.has_any({"replay_lsn", "replay_lag_s", "lag_bytes"});
   rows.push_back({"lag, for comparison", lag,
                   lag ? "replay_lsn over time" : "pg_stat_replication of the publisher at an interval"});
   const bool waits = evidence.has("blocked_s") or evidence.has("lock_hold_s");

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -34,18 +35,63 @@ void add_sources(const ObserveReport& report, const SourceGroup& group, std::str
   }
 }
 
+std::string value_text(const std::string& metric, double value) {
+  if (metric.ends_with("_per_s"))
+    return fmt::format("{:.6g}/s", value);
+  if (metric.ends_with("_s"))
+    return value != 0 and std::abs(value) < 0.1 ? fmt::format("{:.6f} s", value)
+                                                : fmt::format("{:.3f} s", value);
+  if (metric.ends_with("_bytes"))
+    return fmt::format("{} B", format_count(static_cast<std::int64_t>(value)));
+  return std::abs(value) < 1e15 and value == std::floor(value)
+             ? format_count(static_cast<std::int64_t>(value))
+             : fmt::format("{:.6g}", value);
+}
+
+/// " {slot=a, stat=mean}"; the run is the group's name.
+std::string labels_text(const Labels& labels) {
+  std::string list;
+  for (const auto& [name, value] : labels)
+    if (name != "run")
+      list += fmt::format("{}{}={}", list.empty() ? "" : ", ", name, value);
+  return list.empty() ? list : fmt::format(" {{{}}}", list);
+}
+
+void add_figure(const Figure& figure, std::string& text) {
+  std::string value = value_text(figure.metric, figure.value);
+  if (figure.uncertainty)
+    value += fmt::format(" +-{:.3f}", *figure.uncertainty);
+  text += fmt::format("  {:<34} {:>20}  {}\n", figure.metric + labels_text(figure.labels), value, figure.how);
+}
+
+/// Many figures of one metric in one file: how many, from where to where, and the largest.
+void add_figure_range(const std::vector<const Figure*>& figures, std::string& text) {
+  const auto [low, high] = std::minmax_element(
+      figures.begin(), figures.end(), [](const Figure* a, const Figure* b) { return a->value < b->value; });
+  const std::string& metric = figures.front()->metric;
+  text += fmt::format("  {:<34} {} of them, {} to {}; the largest{} in line {}\n", metric, figures.size(),
+                      value_text(metric, (*low)->value), value_text(metric, (*high)->value),
+                      labels_text((*high)->labels), (*high)->place.first_line);
+}
+
 void add_figures(const ObserveReport& report, const SourceGroup& group, std::string& text) {
+  constexpr std::size_t most_single = 6;
+  using Key = std::pair<std::size_t, std::string>;
+  std::map<Key, std::vector<const Figure*>> same;
+  const auto is_wanted = [&](const Figure& figure) {
+    return std::find(group.sources.begin(), group.sources.end(), figure.place.source) != group.sources.end();
+  };
+  for (const Figure& figure : report.read.observation.figures)
+    if (is_wanted(figure) and not figure.labels.empty())
+      same[{figure.place.source, figure.metric}].push_back(&figure);
   for (const Figure& figure : report.read.observation.figures) {
-    if (std::find(group.sources.begin(), group.sources.end(), figure.place.source) == group.sources.end())
-      continue;
-    const bool is_time = figure.metric.ends_with("_s");
-    const bool is_size = figure.metric.ends_with("_bytes");
-    std::string value = is_time   ? fmt::format("{:.3f} s", figure.value)
-                        : is_size ? fmt::format("{} B", format_count(static_cast<std::int64_t>(figure.value)))
-                                  : fmt::format("{:.6g}", figure.value);
-    if (figure.uncertainty)
-      value += fmt::format(" +-{:.3f}", *figure.uncertainty);
-    text += fmt::format("  {:<34} {:>20}  {}\n", figure.metric, value, figure.how);
+    if (not is_wanted(figure) or (figure.value == 0 and figure.metric.ends_with("_per_s")))
+      continue; // most counters of a view stand still
+    const auto found = same.find({figure.place.source, figure.metric});
+    if (figure.labels.empty() or found == same.end() or found->second.size() <= most_single)
+      add_figure(figure, text);
+    else if (found->second.front() == &figure)
+      add_figure_range(found->second, text);
   }
 }
 
@@ -93,10 +139,13 @@ void add_clock(const ObserveReport& report, const ClockOffset& offset, std::stri
   const std::string bounds =
       offset.uncertainty_s()
           ? fmt::format("{:+.3f} s +-{:.3f}", *offset.estimate_s(), *offset.uncertainty_s())
-          : fmt::format("at most {:+.3f} s, as no event bounds it from below", offset.at_most_s.value_or(0));
-  text += fmt::format("  clock of {} against {}: {} ({} apply worker starts matched)\n",
-                      file_name(sources[offset.pub_source].file), file_name(sources[offset.sub_source].file),
-                      bounds, offset.starts);
+      : offset.at_most_s
+          ? fmt::format("at most {:+.3f} s, as no event bounds it from below", *offset.at_most_s)
+          : fmt::format("at least {:+.3f} s, as nothing bounds it from above", offset.at_least_s.value_or(0));
+  const std::string from = offset.starts > 0 ? fmt::format("{} apply worker starts matched", offset.starts)
+                                             : std::string("from times in views");
+  text += fmt::format("  clock of {} against {}: {} ({})\n", file_name(sources[offset.pub_source].file),
+                      file_name(sources[offset.sub_source].file), bounds, from);
   if (not offset.remark.empty())
     text += fmt::format("    {}\n", offset.remark);
 }

@@ -187,17 +187,29 @@ private:
       const Series& cpu = *find(name);
       // A process that appears later had used nothing before.
       const double from = cpu.first().at_us == start_us ? cpu.first().value : 0;
-      double until = cpu.last().value;
-      std::string how = "growth over the timeline";
-      if (name == "cpu_pub.backend_s" and burst.begin and burst.written) {
-        how = "growth until the last WAL was written, measuring sessions included";
-        for (const Sample& sample : cpu.samples())
-          if (sample.at_us <= burst.written->until_us)
-            until = sample.value;
-      }
-      if (until > from)
-        add(name, until - from, tick_s, how);
+      if (name == "cpu_pub.backend_s" and burst.begin and burst.written)
+        add_backend_cpu(cpu, from, *burst.written);
+      else if (cpu.last().value > from)
+        add(name, cpu.last().value - from, tick_s, "growth over the timeline");
     }
+  }
+
+  /// The statement's backend is not told from sessions that measure. What those take shows once the WAL is
+  /// written: so much is uncertain, at that rate before and in all behind.
+  void add_backend_cpu(const Series& cpu, double from, const Moment& written) {
+    const auto& at = cpu.samples();
+    Sample until = at.front();
+    for (const Sample& sample : at)
+      if (sample.at_us <= written.until_us)
+        until = sample;
+    if (until.value <= from)
+      return;
+    const double after_s = seconds(at.back().at_us - until.at_us);
+    const double rest = at.back().value - until.value;
+    const double before_s = seconds(until.at_us - at.front().at_us);
+    const double share = after_s > 0 ? (rest + tick_s) / after_s * before_s : 0;
+    add("cpu_pub.backend_s", until.value - from, std::max(rest, share) + tick_s,
+        "growth until the last WAL was written; other sessions' part is uncertain");
   }
 
   /// /proc counts CPU time in ticks of 10 ms.

@@ -181,6 +181,8 @@ JsonScan::JsonScan(std::string_view line) : rest_(line) {
 }
 
 bool JsonScan::skip_blanks() {
+  if (not rest_.empty() and rest_.front() > ' ') // as PostgreSQL writes it
+    return true;
   rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r"), rest_.size()));
   return not rest_.empty();
 }
@@ -259,11 +261,13 @@ bool JsonScan::next(std::string_view& key, std::string_view& value) {
 void unescape_json(std::string_view raw, std::string& text) {
   text.clear();
   for (std::size_t i = 0; i < raw.size(); ++i) {
-    if (raw[i] != '\\' or i + 1 == raw.size()) {
-      text += raw[i];
-      continue;
+    const std::size_t escape = std::min(raw.find('\\', i), raw.size());
+    text.append(raw, i, escape - i);
+    if (escape + 1 >= raw.size()) {
+      text.append(raw, escape);
+      return;
     }
-    ++i;
+    i = escape + 1;
     switch (raw[i]) {
     case 'n':
       text += '\n';

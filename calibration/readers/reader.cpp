@@ -1,5 +1,8 @@
 #include "calibration/readers/reader.hpp"
 
+#include "calibration/readers/log_prefix.hpp"
+#include "calibration/readers/table_columns.hpp"
+#include "calibration/readers/zones.hpp"
 #include "models/base/errors.hpp"
 
 #include <fmt/format.h>
@@ -129,6 +132,12 @@ void read_input(LineInput& input, const ReadOptions& options, Observation& obser
 
 ReadResult read_paths(const std::vector<fs::path>& paths, const ReadOptions& options,
                       const ReadProgress& progress) {
+  // What is wrong with the options is said whether a file needs them or not.
+  zone_offset(options);
+  if (not options.log_line_prefix.empty())
+    LogPrefix{options.log_line_prefix};
+  if (not options.column_map.empty())
+    read_column_map(options.column_map);
   ReadResult result;
   const std::vector<FileToRead> files = files_of(paths);
   std::uint64_t total_bytes = 0;

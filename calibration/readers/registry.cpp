@@ -2,8 +2,10 @@
 #include "calibration/readers/pgbench.hpp"
 #include "calibration/readers/postgres_log.hpp"
 #include "calibration/readers/reader.hpp"
+#include "calibration/readers/tables.hpp"
 #include "calibration/readers/timeline.hpp"
 #include "calibration/readers/views.hpp"
+#include "calibration/readers/wal_files.hpp"
 
 namespace replisim::readers {
 
@@ -16,6 +18,9 @@ const std::vector<std::unique_ptr<Reader>>& all_readers() {
     list.push_back(make_pgbench_output_reader());
     list.push_back(make_pgbench_log_reader());
     list.push_back(make_pgbench_aggregate_reader());
+    list.push_back(make_wal_dump_reader());
+    list.push_back(make_wal_statistics_reader());
+    list.push_back(make_tables_reader()); // any table: after all that know theirs
     return list;
   }();
   return readers;

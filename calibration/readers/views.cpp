@@ -1,6 +1,7 @@
 #include "calibration/readers/views.hpp"
 
 #include "calibration/import/wal_dump.hpp"
+#include "calibration/readers/view_derived.hpp"
 #include "models/base/suggest.hpp"
 #include "models/base/units.hpp"
 
@@ -46,30 +47,6 @@ std::vector<std::string> cells_of(std::string_view line, char separator) {
   for (std::string& cell : cells)
     cell = std::string(trimmed(cell));
   return cells;
-}
-
-/// "2026-11-30 15:17:57.722546+00", also with T and with minutes in the zone, in microseconds of UTC.
-std::optional<TimeUs> moment(std::string_view text) {
-  std::string plain(text.substr(0, 10));
-  if (text.size() < 19 or (text[10] != ' ' and text[10] != 'T'))
-    return std::nullopt;
-  plain += ' ';
-  const auto zone_at = text.find_first_of("+-Z ", 19);
-  plain += text.substr(11, zone_at == std::string_view::npos ? zone_at : zone_at - 11);
-  const auto local = parse_wal_time(plain);
-  if (not local)
-    return std::nullopt;
-  TimeUs offset_s = 0;
-  if (zone_at != std::string_view::npos and (text[zone_at] == '+' or text[zone_at] == '-')) {
-    const auto hours = parse_number(text.substr(zone_at + 1, 2));
-    const auto colon = text.find(':', zone_at);
-    const auto minutes =
-        colon == std::string_view::npos ? std::optional(0.0) : parse_number(text.substr(colon + 1, 2));
-    if (not hours or not minutes)
-      return std::nullopt;
-    offset_s = static_cast<TimeUs>(*hours * 3600 + *minutes * 60) * (text[zone_at] == '-' ? -1 : 1);
-  }
-  return *local - offset_s * 1'000'000;
 }
 
 /// The time of psql's \watch: "Mon Nov 30 13:56:26 2026 (every 1s)", a title in front of it or not.
@@ -118,11 +95,12 @@ public:
       input_.report_file("no_time",
                          "no row says when it was taken: the values stand alone, and there are no rates; a "
                          "column collected_at, \\watch or calibration/collect.sql gives times");
+    derived_.finish();
     rates();
   }
 
 private:
-  using Row = std::map<std::string, std::string, std::less<>>;
+  using Row = ViewRow;
 
   void begin_record() {
     end_record();
@@ -221,8 +199,9 @@ private:
     if (not collected_at.empty())
       values["collected_at"] = collected_at;
     if (values.contains("server_version_num")) {
-      context_.info().format = "statistics views of PostgreSQL " + values["server_version_num"];
-      if (const auto at = time_of(values))
+      const auto at = time_of(values);
+      derived_.server(values, at, input_.line_number());
+      if (at)
         store({ViewColumn::Role::Lsn, "wal_lsn", {}, 1}, values["wal_lsn"], {}, at);
       ++rows_;
       return;
@@ -233,7 +212,7 @@ private:
   std::optional<TimeUs> time_of(const Row& values) {
     for (const std::string_view name : time_columns)
       if (const auto cell = values.find(name); cell != values.end() and not cell->second.empty()) {
-        if (const auto at = moment(cell->second))
+        if (const auto at = parse_view_time(cell->second))
           return at;
         input_.report("no_time",
                       fmt::format("{}: '{}' is no time such as 2026-11-30 15:17:57+00", name, cell->second));
@@ -265,8 +244,9 @@ private:
       if (const auto cell = values.find(column.name);
           column.role == ViewColumn::Role::Label and cell != values.end() and not cell->second.empty())
         labels[label_name(column.name)] = cell->second;
+    derived_.row(*view, values, labels, at, input_.line_number());
     if (view->name == "pg_locks")
-      return store({ViewColumn::Role::Gauge, "locks", {}, 1}, "1", labels, at);
+      return; // single rows mean nothing
     for (const ViewColumn& column : view->columns)
       if (const auto cell = values.find(column.name); cell != values.end() and not cell->second.empty() and
                                                       column.role != ViewColumn::Role::Label and
@@ -375,6 +355,7 @@ private:
   Row record_;
   std::optional<TimeUs> watched_;
   std::set<std::string> unknown_;
+  ViewDerivations derived_{context_};
 };
 
 class ViewsReader final : public Reader {
@@ -416,6 +397,29 @@ public:
 };
 
 } // namespace
+
+std::optional<TimeUs> parse_view_time(std::string_view text) {
+  std::string plain(text.substr(0, 10));
+  if (text.size() < 19 or (text[10] != ' ' and text[10] != 'T'))
+    return std::nullopt;
+  plain += ' ';
+  const auto zone_at = text.find_first_of("+-Z ", 19);
+  plain += text.substr(11, zone_at == std::string_view::npos ? zone_at : zone_at - 11);
+  const auto local = parse_wal_time(plain);
+  if (not local)
+    return std::nullopt;
+  TimeUs offset_s = 0;
+  if (zone_at != std::string_view::npos and (text[zone_at] == '+' or text[zone_at] == '-')) {
+    const auto hours = parse_number(text.substr(zone_at + 1, 2));
+    const auto colon = text.find(':', zone_at);
+    const auto minutes =
+        colon == std::string_view::npos ? std::optional(0.0) : parse_number(text.substr(colon + 1, 2));
+    if (not hours or not minutes)
+      return std::nullopt;
+    offset_s = static_cast<TimeUs>(*hours * 3600 + *minutes * 60) * (text[zone_at] == '-' ? -1 : 1);
+  }
+  return *local - offset_s * 1'000'000;
+}
 
 std::unique_ptr<Reader> make_views_reader() { return std::make_unique<ViewsReader>(); }
 

@@ -32,6 +32,9 @@ struct ViewKind {
 /// The view whose marks are all among `columns`; null when there is none.
 const ViewKind* view_of(const std::vector<std::string>& columns);
 
+/// "2026-11-30 15:17:57.722546+00", also with T and with minutes in the zone, in microseconds of UTC.
+std::optional<TimeUs> parse_view_time(std::string_view text);
+
 /// "00:00:00.001234", "1 day 02:03:04" in seconds.
 std::optional<double> parse_interval(std::string_view text);
 

@@ -37,6 +37,8 @@ const std::vector<SuiteEntry>& suite_catalogue() {
        make_lab_17_vs_18},
       {"seed-transfer", "the table of seed-streaming from the lab's costs and one ratio of speeds",
        make_seed_transfer},
+      {"lab-locks", "how long that pair's subscriber held its locks, and how long a session waited for a row",
+       make_lab_locks},
   };
   return entries;
 }
@@ -65,6 +67,10 @@ std::string to_string(LimitKind kind) {
   switch (kind) {
   case LimitKind::MapePct:
     return "mape_pct";
+  case LimitKind::MedianErrorPct:
+    return "median_error_pct";
+  case LimitKind::RepeatErrorRatio:
+    return "repeat_error_ratio";
   case LimitKind::MaxErrorPct:
     return "max_error_pct";
   case LimitKind::ImprovementPoints:

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
+#include <numeric>
 #include <set>
 
 namespace replisim {
@@ -32,19 +33,22 @@ double slope_us(const std::vector<double>& seconds, const InvalidationCells& cel
   return above / below * 1e6;
 }
 
-void add_table(Suite& suite, InvalidationCells& cells, const CsvTable& table) {
+void add_table(Suite& suite, InvalidationCells& cells, const CsvTable& table, std::vector<double>& noise) {
   std::map<InvalidationRun, std::vector<double>> repeats;
   for (std::size_t row = 0; row < table.row_count(); ++row)
     repeats[{table.text(row, "workload"), table.text(row, "server_version"),
              static_cast<int>(table.number(row, "concurrent_txns"))}]
         .push_back(table.number(row, "decode_median_s"));
   for (const auto& [run, seconds] : repeats) {
+    for (const double error : leave_one_out_errors_pct(seconds))
+      noise.push_back(error);
     Cell cell = invalidation_cell(run, "scenarios/lab",
                                   fmt::format("{}/{}/{}", run.version, run.workload, run.transactions));
     cell.measured = median(seconds);
     cell.measured_low = *std::min_element(seconds.begin(), seconds.end());
     cell.measured_high = *std::max_element(seconds.begin(), seconds.end());
     cell.counted = run.workload != "E";
+    cell.repeats = seconds;
     cells[run] = suite.cells.size();
     suite.cells.push_back(std::move(cell));
   }
@@ -80,11 +84,15 @@ void add_order(Suite& suite, const InvalidationCells& cells) {
 Suite make_lab_invalidation(const Library& library) {
   Suite suite;
   InvalidationCells cells;
+  std::vector<double> noise;
   for (const char* table : {"lab/inval_pg17_4.csv", "lab/inval_pg17_10.csv", "lab/inval_pg18.csv"})
     add_table(suite, cells,
               read_measured(library.root, table,
                             {"server_version", "workload", "concurrent_txns", "rep", "work_mem_mb",
-                             "messages", "peeks", "decode_min_s", "decode_median_s"}));
+                             "messages", "peeks", "decode_min_s", "decode_median_s"}),
+              noise);
+  suite.noise = {
+      {"decode_s", std::accumulate(noise.begin(), noise.end(), 0.0) / static_cast<double>(noise.size())}};
   std::vector<double> measured;
   for (const Cell& cell : suite.cells)
     measured.push_back(cell.measured);

@@ -42,6 +42,11 @@ Report report_u11();
 Report report_u21();
 Report report_u24();
 
+// Apply workers: reports_apply.cpp.
+Report report_u12();
+Report report_u13();
+Report report_u29();
+
 // Decoded memory and spill files: reports_spill.cpp.
 Report report_u05();
 Report report_u06();
@@ -60,5 +65,8 @@ Report report_u18();
 Report report_u20();
 Report report_u27();
 Report report_u31();
+
+// Locks: reports_locks.cpp.
+Report report_u33();
 
 } // namespace replisim

@@ -63,12 +63,31 @@ double largest_distance(const SuiteReport& report) {
   return largest;
 }
 
+double median_error(const SuiteReport& report) {
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < report.cells.size(); ++i)
+    if (report.suite.cells[i].counted)
+      errors.push_back(std::abs(report.cells[i].error_pct));
+  if (errors.empty() || std::any_of(errors.begin(), errors.end(), [](double e) { return std::isnan(e); }))
+    return std::numeric_limits<double>::quiet_NaN(); // no limit holds
+  return median(errors);
+}
+
 BarResult judge_limit(const Limit& limit, const SuiteReport& report, std::size_t fitted_parameters) {
   BarResult bar{.name = to_string(limit.kind), .sentence = {}, .limit = limit.at_most};
   switch (limit.kind) {
   case LimitKind::MapePct:
     bar.sentence = "mean absolute error of the cells, percent";
     bar.value = report.mape_pct;
+    break;
+  case LimitKind::MedianErrorPct:
+    bar.sentence = "median absolute error of the counted cells, percent";
+    bar.value = median_error(report);
+    break;
+  case LimitKind::RepeatErrorRatio:
+    bar.sentence =
+        fmt::format("that median over the repeats' own, {:.1f} percent", report.suite.repeat_error_pct);
+    bar.value = median_error(report) / report.suite.repeat_error_pct;
     break;
   case LimitKind::MaxErrorPct:
     bar.sentence = "largest absolute error of a cell, percent";
@@ -149,9 +168,8 @@ BarResult judge_cost_ratios(const SuiteReport& report) {
 
 BarResult judge_orders(const SuiteReport& report) {
   BarResult bar{.name = order_rule,
-                .sentence =
-                    "of two modes the one measured slower, beyond twice the repeats' standard error, is "
-                    "predicted slower"};
+                .sentence = "of two cells the one measured larger, beyond what repeats leave in doubt, is "
+                            "predicted larger"};
   for (const Order& order : report.suite.orders) {
     ++bar.cells;
     if (report.cells[order.larger].predicted > report.cells[order.smaller].predicted)

@@ -183,6 +183,7 @@ Suite make_seed_publisher_tps(const Library& library) {
   const CsvTable table =
       read_measured(library.root, "seeds/publisher_tps_runs.csv", {"run", "variant", "tps"});
   Suite suite;
+  std::vector<double> noise;
   for (const Variant& variant : variants()) {
     std::vector<double> repeats;
     for (std::size_t row = 0; row < table.row_count(); ++row)
@@ -196,8 +197,12 @@ Suite make_seed_publisher_tps(const Library& library) {
                            .unit = "count",
                            .metric = "tps",
                            .scenario = scenario_file,
-                           .overrides = variant.overrides});
+                           .overrides = variant.overrides,
+                           .repeats = repeats});
+    for (const double error : leave_one_out_errors_pct(repeats))
+      noise.push_back(error);
   }
+  suite.noise = {{"tps", mean(noise)}};
   suite.limits = {{LimitKind::MaxErrorPct, 3}};
   suite.study = study;
   return suite;

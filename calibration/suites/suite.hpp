@@ -31,6 +31,7 @@ struct Cell {
   std::string rule = {};               ///< name of the suite's rule that judges it; empty: none
   std::vector<Accepted> accepted = {}; ///< what that rule accepts: any one of these
   std::vector<double> repeats = {};    ///< the single measurements, where there are several
+  double uncertainty = 0;              ///< half width of what a sampled figure leaves open, in its unit
 };
 
 /// A percentage that follows from two cells: by how much `after` lies below `before`.
@@ -55,6 +56,8 @@ struct CombinedFigure {
 /// Figures of a whole suite that may not exceed a limit.
 enum class LimitKind {
   MapePct,           ///< mean of the cells' absolute errors, percent
+  MedianErrorPct,    ///< median of the cells' absolute errors, percent
+  RepeatErrorRatio,  ///< that median over the median error of one repeat predicted by the others
   MaxErrorPct,       ///< largest absolute error of a cell, percent
   ImprovementPoints, ///< largest distance of a derived percentage from the measured one, points
   FittedParameters   ///< number of parameters fitted for the suite's profile
@@ -136,6 +139,7 @@ struct Suite {
   std::vector<Share> shares = {};
   std::vector<Order> orders = {};
   std::vector<CostRatio> cost_ratios = {};
+  double repeat_error_pct = 0;  ///< of RepeatErrorRatio: median error of one repeat predicted by the others
   bool depends_on_costs = true; ///< false: fitted parameters have no meaning for it
   /// What the suite finds out besides, with runs of its own: it may replace predictions by means over several
   /// seeds, and adds figures, notes and bars. `extra` are overrides of every run.
@@ -175,5 +179,6 @@ Suite make_lab_invalidation(const Library& library);
 Suite make_public_invalidation(const Library& library);
 Suite make_lab_17_vs_18(const Library& library);
 Suite make_seed_transfer(const Library& library);
+Suite make_lab_locks(const Library& library);
 
 } // namespace replisim

@@ -1,9 +1,9 @@
 #include "sim/actors/apply_worker.hpp"
 
-#include "sim/actors/apply_work.hpp"
 #include "sim/actors/wal_writer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace replisim {
@@ -12,7 +12,8 @@ ApplyWorker::ApplyWorker(engine::World& world, Params params, ReplicationConnect
                          std::vector<std::unique_ptr<ParallelApplyWorker>>& workers,
                          SubscriptionRecord& record, std::function<void()> committed)
     : world_(world), params_(params), connection_(connection), in_(connection.stream()), workers_(workers),
-      record_(record), committed_(std::move(committed)), pool_(params.parallel_workers) {}
+      record_(record), committed_(std::move(committed)), pool_(params.parallel_workers, params.worker_slots) {
+}
 
 /// One life after the other: a worker whose connection ends exits, and the launcher starts the next one, at
 /// most one in wal_retrieve_retry_interval.
@@ -30,9 +31,15 @@ void ApplyWorker::run(engine::Process& process) {
     started_s = process.now();
     if (not connection_.start(applied_))
       return;
-    while (const auto part = in_.receive(process))
+    while (const auto part = next_part(process))
       note_work(process, *part);
     roll_back();
+    disabled_ = params_.errors->disables();
+    if (disabled_) {
+      committed_(); // whoever waits for all subscriptions need not wait for this one
+      return;
+    }
+    params_.errors->forget();
     wait_for_launch();
   }
 }
@@ -42,10 +49,74 @@ void ApplyWorker::note_work(engine::Process& process, const Part& part) {
   const double begun_s = process.now();
   const bool flow = std::holds_alternative<SmallTransactions>(*part.payload);
   record_.client_work.start(top_of(*part.payload).value, begun_s);
-  take(process, part);
+  take_or_fail(process, part);
   record_.client_work.stop(process.now());
   if (not flow)
     flow_clock_.other_work(part, begun_s, process.now());
+}
+
+/// Being the victim of a deadlock is an error like any other; what it had in hand is sent again.
+void ApplyWorker::take_or_fail(engine::Process& process, const Part& part) {
+  try {
+    take(process, part);
+  } catch (const StatementCancelled& cancelled) {
+    if (cancelled.why() == Cancelled::Deadlock)
+      params_.errors->cancelled("deadlock detected");
+    fail();
+  }
+}
+
+void ApplyWorker::fail() {
+  connection_.stop();
+  for (const auto& worker : workers_)
+    worker->stop();
+  params_.locks->cancel(params_.backend, Cancelled::Stopped);
+}
+
+/// Held by the leader while a streamed transaction goes on; its worker queues for it when it has no chunk.
+LockTag ApplyWorker::stream_lock(Xid top) const {
+  return {LockTag::Kind::ApplyStream, params_.subscription, top.value};
+}
+
+std::optional<ApplyWorker::Part> ApplyWorker::next_part(engine::Process& process) {
+  if (not in_.readable())
+    drained();
+  auto part = in_.receive(process);
+  ++waits_;
+  const bool asked =
+      params_.keepalive_interval_s > 0 and process.now() - feedback_s_ >= params_.keepalive_interval_s;
+  if (part and asked) // among the messages is a keepalive that asks for an answer
+    send_feedback();
+  return part;
+}
+
+/// The rest of the piece in hand. To wait for it is to have read all there was.
+bool ApplyWorker::await_sent(engine::Process& process, const Part& part) {
+  if (not in_.sent(part))
+    drained();
+  const bool whole = in_.await_sent(process, part);
+  ++waits_;
+  return whole;
+}
+
+/// LogicalRepApplyLoop, when there is nothing to read: it reports, and while commits are unflushed it looks
+/// again every wal_writer_delay.
+void ApplyWorker::drained() {
+  send_feedback();
+  ++waits_;
+  if (params_.wal->has_unflushed())
+    world_.at(world_.now() + params_.flush_delay_s, [this, waits = waits_] {
+      if (waits == waits_ and connection_.connected())
+        drained();
+    });
+}
+
+/// send_feedback and get_flush_position: with nothing pending all that is applied counts as flushed.
+void ApplyWorker::send_feedback() {
+  feedback_s_ = world_.now();
+  const Lsn flushed = params_.wal->flushed_remote();
+  const bool unflushed = params_.wal->has_unflushed();
+  connection_.report({received_, unflushed ? flushed : applied_, applied_}, unflushed);
 }
 
 void ApplyWorker::take(engine::Process& process, const Part& part) {
@@ -61,7 +132,7 @@ void ApplyWorker::take(engine::Process& process, const Part& part) {
   const auto* end = std::get_if<CommitTransaction>(&message);
   if (end != nullptr)
     record_.taken(end->top, part.on_link_s, part.visible_s, process.now());
-  if (not in_.await_sent(process, part))
+  if (not await_sent(process, part))
     return;
   if (end != nullptr)
     record_.counted(end->top).path.spend(LagStage::Transfer, process.now());
@@ -75,9 +146,11 @@ void ApplyWorker::take(engine::Process& process, const Part& part) {
 
 /// The worker exits with a transaction in hand: it and the parallel apply workers roll back, files go.
 void ApplyWorker::roll_back() {
+  params_.locks->end_session(params_.backend);
   streamed_.clear();
   flow_clock_.forget();
-  pool_ = ParallelWorkerPool(params_.parallel_workers);
+  params_.wal->forget();
+  pool_.stop_all();
   for (const auto& worker : workers_)
     worker->stop();
 }
@@ -97,23 +170,9 @@ void ApplyWorker::receive(engine::Process& process, const Part& part, const RowC
   const auto known = streamed_.find(batch.top);
   Streamed& streamed = known != streamed_.end() ? known->second : first_chunk(process, batch.top);
   if (streamed.worker >= 0)
-    forward(process, part, batch, streamed.worker);
+    forward(process, part, batch, streamed);
   else
     serialize(process, part, batch, streamed);
-}
-
-/// pa_allocate_worker: decided at the first chunk, for the whole transaction.
-ApplyWorker::Streamed& ApplyWorker::first_chunk(engine::Process& process, Xid top) {
-  Streamed streamed;
-  if (params_.streaming == Streaming::Parallel) {
-    if (const auto assigned = pool_.allocate()) {
-      streamed.worker = assigned->worker;
-      workers_[static_cast<std::size_t>(assigned->worker)]->assign();
-      if (assigned->launched)
-        process.sleep(params_.costs->worker_start_s, engine::Activity::Blocked);
-    }
-  }
-  return streamed_.emplace(top, std::move(streamed)).first->second;
 }
 
 void ApplyWorker::lock(engine::Process& process, DeliveryRecord& delivery) {
@@ -127,38 +186,38 @@ void ApplyWorker::apply(engine::Process& process, const Part& part, const RowCha
   auto& delivery = record_.deliveries[batch.top];
   lock(process, delivery);
   const auto runs = part_of(batch.runs, part.first_message, part.messages);
-  spend(process, receive_seconds(part, batch), params_.price->rows(runs));
-  if (not in_.await_sent(process, part))
+  if (fails(process, runs, receive_seconds(part, batch) / static_cast<double>(part.messages)))
+    return;
+  const double receive_s = receive_seconds(part, batch);
+  params_.locks->lock_changes(process, params_.backend, runs, [&](const std::vector<ChangeRun>& ready) {
+    const double share = static_cast<double>(rows_of(ready)) / static_cast<double>(part.messages);
+    spend(process, share * receive_s, params_.price->rows(ready), *params_.wal);
+  });
+  if (not await_sent(process, part))
     return;
   delivery.applied += part.messages;
   in_.release(part);
 }
 
-/// The worker may start on the batch while the leader still copies it; the leader is done only when
-/// the ring has room for all of it.
-void ApplyWorker::forward(engine::Process& process, const Part& part, const RowChanges& batch, int worker) {
-  auto& ring = workers_[static_cast<std::size_t>(worker)]->ring();
-  RowChanges copy = batch;
-  copy.runs = part_of(batch.runs, part.first_message, part.messages);
-  copy.rows = part.messages;
-  copy.body_bytes = body_bytes_of(copy.runs);
-  const Bytes occupied =
-      protocol::ring_occupied_bytes(copy.rows, copy.body_bytes + copy.rows * protocol::streamed_xid_bytes);
-  const std::int64_t bursts = std::max<std::int64_t>(1, static_cast<std::int64_t>(batch.chunks * part.share));
-  const auto ticket = ring.open(std::move(copy), {part.messages, occupied, bursts});
-  process.cpu(receive_seconds(part, batch) +
-              static_cast<double>(part.messages) * params_.costs->forward_change_s);
-  const bool whole = in_.await_sent(process, part);
-  ring.close(process, ticket);
-  if (whole)
-    in_.release(part);
+/// Applies what comes before a row that conflicts, and exits with an error there: the connection ends, all is
+/// rolled back, and the transaction comes again from its start.
+bool ApplyWorker::fails(engine::Process& process, const std::vector<ChangeRun>& runs,
+                        double other_s_per_row) {
+  const auto applicable = params_.errors->applicable(runs, process.now());
+  if (not applicable)
+    return false;
+  spend(process, static_cast<double>(*applicable) * other_s_per_row,
+        params_.price->rows(part_of(runs, 0, *applicable)), *params_.wal);
+  params_.errors->raise(runs, process.now());
+  connection_.stop();
+  return true;
 }
 
 void ApplyWorker::serialize(engine::Process& process, const Part& part, const RowChanges& batch,
                             Streamed& streamed) {
   process.cpu(receive_seconds(part, batch) +
               static_cast<double>(part.messages) * params_.costs->file_write_change_s);
-  if (not in_.await_sent(process, part))
+  if (not await_sent(process, part))
     return;
   const Bytes before = file_bytes(streamed);
   for (const auto& run : part_of(batch.runs, part.first_message, part.messages)) {
@@ -195,12 +254,9 @@ void ApplyWorker::abort(engine::Process& process, const AbortSubtransaction& abo
     return;
   Streamed& streamed = it->second;
   if (streamed.worker >= 0) {
-    auto& ring = workers_[static_cast<std::size_t>(streamed.worker)]->ring();
-    ring.send(process, abort, {1, protocol::stream_abort_parallel_body_bytes, 1});
-    if (abort.subxid == abort.top) {
-      wait_for_worker(process, streamed.worker);
-      streamed_.erase(it);
-    }
+    abort_in_worker(process, abort, streamed);
+    if (abort.subxid == abort.top)
+      streamed_.erase(abort.top);
     return;
   }
   if (abort.subxid == abort.top) { // the whole file goes
@@ -227,81 +283,100 @@ void ApplyWorker::abort(engine::Process& process, const AbortSubtransaction& abo
 }
 
 void ApplyWorker::commit(engine::Process& process, const CommitTransaction& commit) {
+  received_ = commit.end;
   const auto it = streamed_.find(commit.top);
   auto& delivery = record_.deliveries[commit.top];
   if (commit.streamed and it != streamed_.end() and it->second.worker >= 0) {
-    commit_in_worker(process, commit, it->second.worker);
+    const bool done = commit_in_worker(process, commit, it->second);
     streamed_.erase(it);
+    if (not done)
+      return;
     if (delivery.applied_s >= 0) {
       delivery.path.spend(LagStage::Apply, delivery.applied_s);
-      record_.arrived(delivery, delivery.applied_s, confirmed_s(process.now()));
+      record_.arrived(delivery, delivery.applied_s, confirmed_s(process.now(), params_.flush_delay_s));
     }
     note_commit(commit.end);
     return;
   }
   if (commit.streamed and it != streamed_.end()) {
-    apply_file(process, commit.top, it->second);
+    if (not apply_file(process, commit.top, it->second))
+      return;
     delivery.path.spend(LagStage::Apply, process.now());
     file_changed(file_bytes(it->second), 0);
     streamed_.erase(it);
   }
-  record_.arrived(delivery, process.now(), confirmed_s(process.now()));
+  params_.wal->commit(process, commit.end);
+  record_.arrived(delivery, process.now(), confirmed_s(process.now(), params_.flush_delay_s));
   record_.replayed(commit.end, process.now());
   if (delivery.first_lock_s >= 0)
     --record_.locking_transactions;
+  params_.locks->end_transaction(params_.backend);
   note_commit(commit.end);
 }
 
-/// The commit is applied but not flushed: the WAL writer of the subscriber does that at its next tick, and
-/// only then may the leader report it (get_flush_position).
 void ApplyWorker::note_commit(Lsn end) {
-  applied_ = unflushed_ = end;
-  connection_.applied(end);
-  if (not flush_pending_) {
-    flush_pending_ = true;
-    connection_.expect_flush();
-    world_.at(next_wal_writer_tick(world_.now(), params_.flush_delay_s), [this] {
-      flush_pending_ = false;
-      connection_.flushed(unflushed_);
-    });
-  }
+  applied_ = end;
+  connection_.set_unflushed(params_.wal->has_unflushed());
   committed_();
 }
 
-/// When the publisher will know that a commit applied at `applied_s` is safe here.
-double ApplyWorker::confirmed_s(double applied_s) const {
-  return next_wal_writer_tick(applied_s, params_.flush_delay_s) + connection_.latency_s();
+/// When the publisher will know that a commit applied at `applied_s` is safe here, if the leader reads as
+/// fast as it is sent to: the WAL writer flushes it at its next tick, and the leader looks for that whenever
+/// it has read all there is (after each transaction that comes, `interval_s` apart), at least each
+/// wal_writer_delay.
+double ApplyWorker::confirmed_s(double applied_s, double interval_s) const {
+  double seen_s = applied_s;
+  if (params_.wal->has_unflushed()) {
+    const double look_s = std::clamp(interval_s, 1e-6, params_.flush_delay_s);
+    const double flushed_s = next_wal_writer_tick(applied_s, params_.flush_delay_s);
+    seen_s += look_s * std::ceil((flushed_s - applied_s) / look_s);
+  }
+  return seen_s + connection_.latency_s();
+}
+
+bool ApplyWorker::publishes(const std::string& table) const {
+  const auto& tables = params_.publication->tables;
+  return std::find(tables.begin(), tables.end(), table) != tables.end();
 }
 
 void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const SmallTransactions& batch) {
   auto& delivery = record_.deliveries[batch.top];
   const double begun_s = process.now();
+  for (const StatementStep& step : batch.flow.flow->transaction)
+    if (batch.rows > 0 and publishes(step.table))
+      params_.locks->lock_table(process, params_.backend, step.table, LockMode::RowExclusive);
   const double transactions = static_cast<double>(batch.flow.transactions);
   const double count = part.share * transactions;
   const ApplyTime applying = flow_time(batch);
   const double work_s = transactions * (batch.shape.receive_s + applying.cpu_s);
   const double wakeups =
-      wakeups_.count(batch.flow.commit_groups, batch.flow.span_s, work_s, params_.costs->receiver_wakeup_s);
+      wakeups_.count({batch.top.value, batch.flow.commit_groups, batch.flow.span_s, work_s}, begun_s,
+                     params_.costs->receiver_wakeup_s);
   if (batch.flow.span_s > 0)
     connection_.set_client_wakeups(wakeups / batch.flow.span_s);
   const double waking_s = part.share * wakeups * params_.costs->receiver_wakeup_s;
-  spend(process, count * batch.shape.receive_s + waking_s, count * applying);
+  spend(process, count * batch.shape.receive_s + waking_s, count * applying, *params_.wal);
   wakeups_.observe(process.now() - begun_s, part.share * work_s + waking_s);
   const double waited_from_s = process.now();
-  if (not in_.await_sent(process, part))
+  if (not await_sent(process, part))
     return;
+  if (part.last)
+    params_.wal->commit_each(process, batch.flow.transactions, batch.end);
   flow_clock_.work(part, begun_s, waited_from_s, process.now());
   if (part.last) {
+    received_ = batch.end;
     delivery.received += batch.rows;
     delivery.applied += batch.rows;
     record_.flow_transactions += batch.flow.transactions;
     const double each_s = batch.shape.receive_s + applying.cpu_s + applying.read_s;
+    const double interval_s = batch.flow.span_s / transactions;
     const double commit_s = batch.shape.rows > 0 ? params_.costs->apply_transaction_s : 0;
     flow_clock_.finish(batch,
                        {in_.crosses_link(), each_s > 0 ? commit_s / each_s : 0, process.now(),
-                        [this](double applied_s) { return confirmed_s(applied_s); }},
+                        [this, interval_s](double applied_s) { return confirmed_s(applied_s, interval_s); }},
                        record_);
     record_.replayed(batch.end, process.now());
+    params_.locks->end_transaction(params_.backend);
     note_commit(batch.end);
   }
   in_.release(part);
@@ -317,31 +392,24 @@ const ApplyTime& ApplyWorker::flow_time(const SmallTransactions& batch) {
       .first->second;
 }
 
-void ApplyWorker::commit_in_worker(engine::Process& process, const CommitTransaction& commit, int worker) {
-  auto& assigned = *workers_[static_cast<std::size_t>(worker)];
-  assigned.ring().send(process, commit, {1, protocol::stream_commit_body_bytes, 1});
-  wait_for_worker(process, worker);
-}
-
-void ApplyWorker::wait_for_worker(engine::Process& process, int worker) {
-  auto& assigned = *workers_[static_cast<std::size_t>(worker)];
-  while (not assigned.idle())
-    process.wait(assigned.finished(), engine::Activity::Blocked);
-  pool_.release(worker);
-}
-
-/// apply_spooled_messages: the whole file, nothing else is read meanwhile.
-void ApplyWorker::apply_file(engine::Process& process, Xid top, const Streamed& streamed) {
+/// apply_spooled_messages: the whole file, nothing else is read meanwhile. False when it failed.
+bool ApplyWorker::apply_file(engine::Process& process, Xid top, const Streamed& streamed) {
   auto& delivery = record_.deliveries[top];
   const Rows rows = rows_of(streamed.file);
   if (rows > 0)
     lock(process, delivery);
   for (Rows done = 0; done < rows; done += params_.batch_rows) {
     const Rows count = std::min(params_.batch_rows, rows - done);
-    spend(process, static_cast<double>(count) * params_.costs->file_read_change_s,
-          params_.price->rows(part_of(streamed.file, done, count)));
+    const auto runs = part_of(streamed.file, done, count);
+    if (fails(process, runs, params_.costs->file_read_change_s))
+      return false;
+    params_.locks->lock_changes(process, params_.backend, runs, [&](const std::vector<ChangeRun>& ready) {
+      spend(process, static_cast<double>(rows_of(ready)) * params_.costs->file_read_change_s,
+            params_.price->rows(ready), *params_.wal);
+    });
     delivery.applied += count;
   }
+  return true;
 }
 
 } // namespace replisim

@@ -1,5 +1,7 @@
 #include "sim/actors/flow_clock.hpp"
 
+#include <algorithm>
+
 namespace replisim {
 
 void FlowClock::work(const Part& part, double begun_s, double waited_from_s, double ended_s) {
@@ -38,11 +40,54 @@ void FlowClock::finish(const SmallTransactions& batch, const End& end, Subscript
   lag.spend(LagStage::Commit, served.ended.first_s, served.ended.last_s);
   lag.first.applied(end.confirmed_s(lag.first.date_s()));
   lag.last.applied(end.confirmed_s(lag.last.date_s()));
+  if (batch.flow.dates != nullptr) {
+    finish_one_by_one(batch, lag, end, record);
+    working_ = false;
+    return;
+  }
   const LagParts &first = lag.first.parts(), &last = lag.last.parts();
   record.lags.add_spread(first, last, lag.transactions);
   record.flow_lag.add_spread(static_cast<double>(first.lag()) * 1e-9, static_cast<double>(last.lag()) * 1e-9,
                              lag.transactions);
   working_ = false;
+}
+
+/// Each transaction by itself: start = max(ready, the one before it done) at the walsender and here (Lindley,
+/// 1952), with the service times that the batch really took for each. What all of them waited for (waking up)
+/// each waits for.
+void FlowClock::finish_one_by_one(const SmallTransactions& batch, const LagSpan& together, const End& end,
+                                  SubscriptionRecord& record) {
+  const LagParts &first = together.first.parts(), &last = together.last.parts();
+  const auto seconds = [&](LagStage stage) {
+    return static_cast<double>(std::min(first.of(stage), last.of(stage))) * 1e-9;
+  };
+  const double flush_s = seconds(LagStage::CommitFlush);
+  const double send_wait_s = seconds(LagStage::WaitingToBeRead),
+               receive_wait_s = seconds(LagStage::ReceiveQueue);
+  const double count = static_cast<double>(batch.flow.transactions);
+  const double awaited_s = awaited_s_ / count, served_s = service_s_ / count;
+  const double decode_s = seconds(LagStage::Decode) - (end.over_link ? 0 : awaited_s);
+  const double commit_s = end.commit_share * (served_s - awaited_s);
+  Free& free = free_[batch.top.value];
+  for (const TransactionDates& dates : *batch.flow.dates) {
+    LagPath path;
+    path.begin(dates.begin_s, dates.commit_s);
+    path.spend(LagStage::CommitFlush, dates.commit_s + flush_s);
+    const double sending_s = std::max(dates.commit_s + flush_s + send_wait_s, free.sender_s);
+    path.spend(LagStage::WaitingToBeRead, sending_s);
+    path.spend(LagStage::Decode, free.sender_s = sending_s + std::max(0.0, decode_s));
+    path.spend(LagStage::SendQueue, free.sender_s + on_link_s_ - batch.opened_s);
+    const double here_s = free.sender_s + visible_s_ - batch.opened_s;
+    path.spend(LagStage::Transfer, here_s);
+    const double begun_s = std::max(here_s + receive_wait_s, free.applier_s);
+    path.spend(LagStage::ReceiveQueue, begun_s);
+    path.spend(end.over_link ? LagStage::Transfer : LagStage::Decode, begun_s + awaited_s);
+    path.spend(LagStage::Apply, begun_s + served_s - commit_s);
+    path.spend(LagStage::Commit, free.applier_s = begun_s + served_s);
+    path.applied(end.confirmed_s(path.date_s()));
+    record.lags.add(path.parts());
+    record.flow_lag.add(static_cast<double>(path.parts().lag()) * 1e-9, 1);
+  }
 }
 
 } // namespace replisim

@@ -5,7 +5,9 @@
 #include "sim/actors/replication_messages.hpp"
 #include "sim/actors/run_log.hpp"
 
+#include <algorithm>
 #include <functional>
+#include <map>
 
 namespace replisim {
 
@@ -19,6 +21,8 @@ public:
   /// A part of something else was.
   void other_work(const Part& part, double begun_s, double ended_s) {
     station_.other_work(part.visible_s, begun_s, ended_s);
+    for (auto& [flow, free] : free_)
+      free.applier_s = std::max(free.applier_s, ended_s);
   }
 
   /// How the last steps of a batch went.
@@ -36,7 +40,15 @@ public:
   void forget() { working_ = false; }
 
 private:
+  void finish_one_by_one(const SmallTransactions& batch, const LagSpan& together, const End& end,
+                         SubscriptionRecord& record);
+
   FlowStation station_;
+  struct Free {
+    double sender_s = 0, applier_s = 0;
+  };
+  std::map<std::uint32_t, Free>
+      free_; ///< of transactions one by one, by flow: when it is done with the last one
   bool working_ = false;
   double on_link_s_ = 0, visible_s_ = 0, begun_s_ = 0; ///< of the first part
   double service_s_ = 0, awaited_s_ = 0;

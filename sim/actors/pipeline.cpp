@@ -1,7 +1,6 @@
 #include "sim/actors/pipeline.hpp"
 
 #include "models/base/check.hpp"
-#include "sim/scenario/subscriber_memory.hpp"
 
 #include <algorithm>
 
@@ -16,11 +15,17 @@ constexpr Bytes local_message_overhead_bytes = 640;
 
 /// A run that ends when all is applied, and never gets there, is given up after this time.
 constexpr double patience_s = 30 * 86400.0;
+
+/// The loopback device delivers a message to the receiving socket within the sender's send().
+CostParameters with_loopback(CostParameters costs) {
+  costs.send_change_s += costs.loopback_message_s;
+  return costs;
+}
 } // namespace
 
 Pipeline::Pipeline(const Scenario& scenario, std::uint64_t seed)
     : scenario_(scenario), seed_(seed), costs_(effective_costs(scenario.profile)),
-      resolution_(resolution_of(scenario, costs_)) {
+      costs_on_one_host_(with_loopback(costs_)), resolution_(resolution_of(scenario, costs_)) {
   add_hosts();
   auto publisher = [this](const std::string& server) {
     if (not publishers_.contains(server))
@@ -34,6 +39,8 @@ Pipeline::Pipeline(const Scenario& scenario, std::uint64_t seed)
     publisher(load.server);
   for (const auto& load : scenario.replays)
     publisher(load.server);
+  for (const auto& [name, subscription] : scenario.subscriptions)
+    add_subscriber(scenario_.servers.at(subscription.server));
   for (const auto& [name, subscription] : scenario.subscriptions)
     add_subscription(subscription);
   for (const auto& [name, consumer] : scenario.consumers)
@@ -52,6 +59,8 @@ Pipeline::Pipeline(const Scenario& scenario, std::uint64_t seed)
     add_clients(load);
   for (const auto& load : scenario.other_wal)
     add_other_wal(load);
+  for (const auto& load : scenario.sessions)
+    add_sessions(load);
   for (const auto& load : scenario.background)
     add_background(load);
   for (const auto& [name, side] : publishers_)
@@ -70,6 +79,14 @@ Pipeline::Pipeline(const Scenario& scenario, std::uint64_t seed)
 void Pipeline::add_hosts() {
   for (const auto& [name, machine] : scenario_.hosts)
     hosts_[name] = world_.add_host(name, machine);
+  world_.on_throttled([this](engine::HostId throttled) {
+    for (const auto& [name, machine] : scenario_.hosts)
+      if (hosts_.at(name).value == throttled.value and throttled_.insert(name).second)
+        outcomes_.push_back({world_.now(), "credits_used_up", name,
+                             fmt::format("{} has used up its CPU credits: its {} CPUs together do no more "
+                                         "than {:g} of one",
+                                         name, machine.cpus(), machine.baseline * machine.cpus())});
+  });
   for (const auto& link : scenario_.links)
     world_.add_link(hosts_.at(link.from), hosts_.at(link.to), link.bandwidth_bytes_per_s);
 }
@@ -79,8 +96,7 @@ void Pipeline::spawn(const std::string& node, const std::string& stage, const st
   roles_.push_back({node, stage, &world_.spawn(name, hosts_.at(host), std::move(body)), false, ""});
 }
 
-void Pipeline::add_publisher(const Server& server) {
-  auto& side = publishers_[server.name];
+WalLog::Options wal_options(const Server& server) {
   const Settings& settings = server.settings;
   const double buffers = settings.number("wal_buffers");
   const Bytes automatic =
@@ -89,10 +105,21 @@ void Pipeline::add_publisher(const Server& server) {
   options.wal_buffers_bytes = buffers < 0 ? automatic : static_cast<Bytes>(buffers);
   options.fsync = settings.flag("fsync");
   options.initial_bytes = server.initial_retained_wal_bytes;
-  side.wal = std::make_unique<WalLog>(world_, options, scenario_.hosts.at(server.host).disks.front());
+  return options;
+}
+
+void Pipeline::add_publisher(const Server& server) {
+  auto& side = publishers_[server.name];
+  const Settings& settings = server.settings;
+  side.wal =
+      std::make_unique<WalLog>(world_, wal_options(server), scenario_.hosts.at(server.host).disks.front());
   side.wal->keep_until_removed();
   side.wal->on_growth([this, name = server.name] { check_disks(name); });
   side.rules = RetentionRules(settings);
+  std::string problem;
+  if (auto rule = parse_sync_standbys(settings.text("synchronous_standby_names"), problem))
+    side.sync = std::make_unique<SyncReplication>(world_, std::move(*rule),
+                                                  sync_level(settings.text("synchronous_commit")));
   side.wal_writer = std::make_unique<WalWriter>(*side.wal, settings.number("wal_writer_delay"));
   side.background_writer = std::make_unique<BackgroundWriter>(*side.wal);
   for (const auto& [name, table] : scenario_.tables)
@@ -159,7 +186,7 @@ SlotSide& Pipeline::add_slot(const SlotClient& client) {
   side.decoder = std::make_unique<Decoder>(decoding, from.state.status);
 
   Walsender::Params sending;
-  sending.costs = &costs_;
+  sending.costs = publisher.host == client.host ? &costs_on_one_host_ : &costs_;
   sending.streaming = client.streaming;
   sending.batch_rows = resolution_.batch_rows;
   sending.publication = &publication;
@@ -168,6 +195,9 @@ SlotSide& Pipeline::add_slot(const SlotClient& client) {
   sending.traits = decoding.traits;
   sending.wakeup_latency_s = costs_.wakeup_latency_s;
   sending.progressed = [this] { progressed(); };
+  sending.later = [this](double delay_s, std::function<void()> action) {
+    world_.at(world_.now() + delay_s, std::move(action));
+  };
   sending.spilled = [this, server = publication.server] { check_disks(server); };
   sending.failed = [this, name](const std::string& reason) { decoding_failed(name, reason); };
   const std::string walsender = publisher.name + " walsender " + name;
@@ -181,64 +211,6 @@ SlotSide& Pipeline::add_slot(const SlotClient& client) {
     roles_.push_back({name, "network", world_.processes().back().get(), false, name});
   }
   return side;
-}
-
-void Pipeline::add_subscription(const Subscription& subscription) {
-  const Server& subscriber = scenario_.servers.at(subscription.server);
-  SlotClient client;
-  client.name = subscription.name;
-  client.publication = subscription.publication;
-  client.streaming = subscription.streaming;
-  client.host = subscriber.host;
-  client.binary = subscription.binary;
-  client.receiver_timeout_s = subscriber.settings.number("wal_receiver_timeout");
-  auto& side = add_slot(client);
-  auto& record = log_.subscriptions.at(subscription.name);
-  const Settings& settings = subscriber.settings;
-  ApplyWorker::Params applying;
-  side.price = std::make_unique<ApplyCost>(apply_cost_of(scenario_, subscription, costs_));
-  applying.costs = &costs_;
-  applying.price = side.price.get();
-  applying.tables = &scenario_.tables;
-  applying.streaming = subscription.streaming;
-  applying.batch_rows = resolution_.batch_rows;
-  applying.flush_delay_s = settings.number("wal_writer_delay");
-  applying.retry_interval_s = settings.number("wal_retrieve_retry_interval");
-  if (subscription.streaming == Streaming::Parallel)
-    applying.parallel_workers = std::max(
-        0, static_cast<int>(std::min({settings.number("max_parallel_apply_workers_per_subscription"),
-                                      settings.number("max_logical_replication_workers") - 1,
-                                      settings.number("max_worker_processes") - 2}))); // launcher and leader
-  for (int i = 0; i < applying.parallel_workers; ++i) {
-    const std::string name =
-        subscriber.name + " parallel apply worker " + subscription.name + " " + std::to_string(i + 1);
-    side.workers.push_back(std::make_unique<ParallelApplyWorker>(world_, name, *side.price, record));
-    spawn(subscriber.name, "parallel_apply_worker", name, subscriber.host,
-          [worker = side.workers.back().get()](engine::Process& process) { worker->run(process); });
-    roles_.back().slot = subscription.name;
-  }
-  side.leader = std::make_unique<ApplyWorker>(world_, applying, *side.connection, side.workers, record,
-                                              [this] { progressed(); });
-  spawn(subscriber.name, "apply_worker", subscriber.name + " apply worker " + subscription.name,
-        subscriber.host, [leader = side.leader.get()](engine::Process& process) { leader->run(process); });
-  roles_.back().slot = subscription.name;
-  if (subscription.retain_dead_tuples)
-    add_retention(subscription, side);
-}
-
-void Pipeline::add_retention(const Subscription& subscription, SlotSide& side) {
-  const Server& subscriber = scenario_.servers.at(subscription.server);
-  DeadTupleRetention::Params params;
-  params.costs = &costs_;
-  params.status_interval_s = subscriber.settings.number("wal_receiver_status_interval");
-  params.flush_poll_s = subscriber.settings.number("wal_writer_delay");
-  if (subscriber.settings.flag("fsync"))
-    params.slot_flush_s = scenario_.hosts.at(subscriber.host).disks.front().fsync_latency_s;
-  params.commits_under_way = not scenario_.clients.empty() or not scenario_.flows.empty();
-  side.retention = std::make_unique<DeadTupleRetention>(world_, params, *side.connection,
-                                                        log_.subscriptions.at(subscription.name));
-  spawn(subscriber.name, "launcher", subscriber.name + " launcher " + subscription.name, subscriber.host,
-        [retention = side.retention.get()](engine::Process& process) { retention->run(process); });
 }
 
 void Pipeline::add_consumer(const Consumer& consumer) {
@@ -273,7 +245,7 @@ void Pipeline::progressed() {
     if (side.state.busy_loads > 0)
       return;
   for (const auto& [name, side] : slots_)
-    if (not side.slot->lost() and
+    if (not side.slot->lost() and not(side.leader != nullptr and side.leader->disabled()) and
         log_.subscriptions.at(name).replay_lsn < publishers_.at(side.publisher).state.last_commit)
       return;
   for (const auto& [name, side] : sql_slots_)

@@ -9,13 +9,16 @@
 #include "sim/actors/outcome.hpp"
 #include "sim/actors/publisher_clients.hpp"
 #include "sim/actors/publisher_loads.hpp"
+#include "sim/actors/server_locks.hpp"
 #include "sim/actors/session_group.hpp"
 #include "sim/actors/sql_decoding.hpp"
+#include "sim/actors/subscriber_session.hpp"
 #include "sim/actors/wal_writer.hpp"
 #include "sim/actors/walsender.hpp"
 
 #include <deque>
 #include <memory>
+#include <set>
 
 namespace replisim {
 
@@ -45,6 +48,7 @@ struct PublisherSide {
   std::unique_ptr<WalWriter> wal_writer;
   std::unique_ptr<BackgroundWriter> background_writer;
   std::unique_ptr<Checkpointer> checkpointer;
+  std::unique_ptr<SyncReplication> sync; ///< with synchronous_standby_names
   PublisherState state;
   RetentionRules rules;
   std::vector<std::unique_ptr<PublisherBackend>> backends;
@@ -57,6 +61,16 @@ struct PublisherSide {
   std::vector<Slot*> sql_slots; ///< read through SQL
 };
 
+/// What the subscriptions of one server share.
+struct SubscriberSide {
+  std::unique_ptr<WalLog> own_wal; ///< unless it publishes as well
+  std::unique_ptr<WalWriter> wal_writer;
+  WalLog* wal = nullptr;
+  WorkerSlots worker_slots{0};
+  std::unique_ptr<ServerLocks> locks;
+  std::vector<std::unique_ptr<SubscriberSession>> sessions;
+};
+
 /// Everything of one slot, both ends: a subscription or a consumer.
 struct SlotSide {
   std::string publisher;
@@ -65,6 +79,8 @@ struct SlotSide {
   std::unique_ptr<Decoder> decoder;
   std::unique_ptr<Walsender> walsender;
   std::unique_ptr<ApplyCost> price; ///< of a subscription
+  std::unique_ptr<SubscriberWal> local_wal;
+  std::unique_ptr<ApplyErrors> errors;
   std::vector<std::unique_ptr<ParallelApplyWorker>> workers;
   std::unique_ptr<ApplyWorker> leader;           ///< of a subscription
   std::unique_ptr<ConsumerClient> consumer;      ///< of a consumer
@@ -79,6 +95,9 @@ struct SqlSlotSide {
   std::unique_ptr<SqlDecoding> session;
 };
 
+/// How a server's settings and disk handle its WAL.
+WalLog::Options wal_options(const Server& server);
+
 class Pipeline {
 public:
   Pipeline(const Scenario& scenario, std::uint64_t seed);
@@ -91,6 +110,8 @@ public:
   const std::vector<Role>& roles() const { return roles_; }
   const std::map<std::string, PublisherSide>& publishers() const { return publishers_; }
   const std::map<std::string, SlotSide>& slots() const { return slots_; }
+  const std::map<std::string, SubscriberSide>& subscribers() const { return subscribers_; }
+  const std::deque<SessionRecord>& sessions() const { return sessions_; }
   const std::map<std::string, SqlSlotSide>& sql_slots() const { return sql_slots_; }
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
   const Resolution& resolution() const { return resolution_; }
@@ -111,7 +132,14 @@ private:
   void add_decode(const DecodeCalls& calls);
   Decoder::Params decoding_of(const Server& publisher, bool streaming) const;
   void decoding_failed(const std::string& slot, const std::string& reason);
+  void add_subscriber(const Server& server);
   void add_subscription(const Subscription& subscription);
+  void add_parallel_workers(const Subscription& subscription, int count);
+  void note_spooling(const std::string& name, const SubscriptionRecord& record);
+  SubscriberSide& subscriber_side(const std::string& server);
+  void add_sessions(const SessionLoad& load);
+  void note_error(const Subscription& subscription, const SlotSide& side, const std::string& text);
+  void report_to_standbys(const Subscription& subscription, const std::string& publisher);
   void add_consumer(const Consumer& consumer);
   void add_retention(const Subscription& subscription, SlotSide& side);
   /// Who reads a slot.
@@ -138,11 +166,15 @@ private:
   const Scenario& scenario_;
   std::uint64_t seed_;
   CostParameters costs_;
+  CostParameters costs_on_one_host_; ///< of walsenders whose client is beside them
   Resolution resolution_;
   engine::World world_;
   RunLog log_;
   std::map<std::string, engine::HostId> hosts_;
+  std::set<std::string> throttled_; ///< hosts that have used up their CPU credits
   std::map<std::string, PublisherSide> publishers_;
+  std::map<std::string, SubscriberSide> subscribers_;
+  std::deque<SessionRecord> sessions_; ///< one entry of the scenario each
   std::map<std::string, SlotSide> slots_;
   std::map<std::string, SqlSlotSide> sql_slots_;
   std::vector<Role> roles_;

@@ -36,6 +36,7 @@ void Pipeline::add_session(const std::string& server_name, const std::string& na
   params.batch_rows = resolution_.batch_rows;
   params.full_page_images = server.checkpoint_before_workload and server.settings.flag("full_page_writes");
   params.waits_for_flush = server.settings.text("synchronous_commit") != "off";
+  params.sync = side.sync.get();
   ++side.state.busy_loads;
   if (load != nullptr and load->sessions > 1) {
     side.groups.push_back(std::make_unique<SessionGroup>(params, scenario_.hosts.at(server.host).cpus(),
@@ -100,6 +101,7 @@ void Pipeline::add_clients(const ClientLoad& load) {
   params.client = hosts_.at(load.host);
   params.tick_s = resolution_.tick_s;
   params.page_images = server.settings.flag("full_page_writes");
+  params.exact = scenario_.statistics.exact;
   params.seed = seed_;
   side.clients.push_back(std::make_unique<PublisherClients>(world_, std::move(params), *side.wal, side.state,
                                                             log_, first_flow, log_.clients.back()));

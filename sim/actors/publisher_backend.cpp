@@ -157,6 +157,8 @@ void PublisherBackend::commit(engine::Process& process) {
     state_.last_commit = std::max(state_.last_commit, end);
     if (params_.waits_for_flush)
       wal_.flush(process, end);
+    if (params_.sync != nullptr)
+      params_.sync->wait(process, end);
   }
   record().commit_s = process.now();
   record().committed = true;

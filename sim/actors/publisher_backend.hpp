@@ -7,6 +7,7 @@
 
 #include "models/cost_profile.hpp"
 #include "sim/actors/run_log.hpp"
+#include "sim/actors/sync_replication.hpp"
 #include "sim/actors/wal_log.hpp"
 
 namespace replisim {
@@ -43,6 +44,7 @@ public:
     Rows batch_rows = 1;
     bool full_page_images = false;
     bool waits_for_flush = true;
+    SyncReplication* sync = nullptr; ///< for whom commits wait besides
   };
   PublisherBackend(Params params, WalLog& wal, PublisherState& state, RunLog& log);
   void run(engine::Process& process);

@@ -17,6 +17,31 @@ constexpr double others_tolerance = 0.01;
 constexpr int draws = 16;
 /// Ticks that took longer are made good by shorter ones up to this many ticks.
 constexpr double most_behind = 2;
+
+/// The scripts of a load, each with its own demands, and its locks by table.
+std::vector<ExactScript> exact_scripts(const PublisherClients::Params& params) {
+  std::vector<ExactScript> out;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < params.load->scripts.size(); ++i) {
+    ClientLoad alone = *params.load;
+    alone.scripts = {params.load->scripts[i]};
+    ExactScript script;
+    script.share = script_share(*params.load, i);
+    script.demand = client_demand(alone, *params.tables, *params.costs, params.route);
+    // Locks come in the order of the statements that take them, as client_demand lists them.
+    for (const ClientStatement& statement : alone.scripts.front().statements) {
+      if (not statement.change or statement.change->operation == Operation::Insert or
+          params.tables->at(statement.table).initial_rows == 0)
+        continue;
+      auto name = std::find(names.begin(), names.end(), statement.table);
+      if (name == names.end())
+        name = names.insert(names.end(), statement.table);
+      script.lock_tables.push_back(static_cast<int>(name - names.begin()));
+    }
+    out.push_back(std::move(script));
+  }
+  return out;
+}
 } // namespace
 
 PublisherClients::PublisherClients(engine::World& world, Params params, WalLog& wal, PublisherState& state,
@@ -26,7 +51,11 @@ PublisherClients::PublisherClients(engine::World& world, Params params, WalLog& 
       network_(params_.pool, demand_), script_carried_(params_.load->scripts.size(), 0.0),
       program_wanted_(world, params_.load->name + " (client program)"),
       program_done_(world, params_.load->name + " (answers)"),
-      commits_wanted_(world, params_.load->name + " (commits)") {}
+      commits_wanted_(world, params_.load->name + " (commits)") {
+  if (params_.exact)
+    exact_ = std::make_unique<ExactClients>(params_.pool.clients, params_.pool.rate_limit,
+                                            exact_scripts(params_), params_.seed, params_.load->name);
+}
 
 /// Whole threads whose mean is `mean`.
 int PublisherClients::Threads::next(double mean) {
@@ -76,6 +105,43 @@ double PublisherClients::transactions_of(double seconds, std::uint64_t tick) {
   return whole;
 }
 
+/// The clients go on for a tick; CPUs take what the closed network finds beside the others.
+double PublisherClients::run_one_by_one(double seconds) {
+  const auto stretch = [](double demand_s, double residence_s, double speed) {
+    const double alone = 1 / speed;
+    return CpuStretch{alone, demand_s > 0 ? std::max(alone, residence_s / demand_s) : alone};
+  };
+  done_.clear();
+  exact_from_s_ = exact_to_s_;
+  exact_to_s_ += seconds;
+  exact_->run(exact_to_s_, stretch(demand_.server_cpu_s, cycle_.server_cpu_s, params_.pool.server->speed),
+              stretch(demand_.client_cpu_s, cycle_.client_cpu_s, params_.pool.client->speed), done_);
+  flushes_per_s_ = static_cast<double>(exact_->flushes() - exact_flushes_) / seconds;
+  exact_flushes_ = exact_->flushes();
+  return static_cast<double>(done_.size());
+}
+
+/// The dates of a script's transactions in a tick that took from `from_s` to `to_s`.
+std::vector<TransactionDates> PublisherClients::dates_of(std::size_t script, double from_s,
+                                                         double to_s) const {
+  std::vector<TransactionDates> dates;
+  const double pace = (to_s - from_s) / (exact_to_s_ - exact_from_s_);
+  for (const ExactTransaction& one : done_)
+    if (static_cast<std::size_t>(one.script) == script) {
+      const double commit_s = from_s + (one.commit_s - exact_from_s_) * pace + params_.route.flush_s;
+      dates.push_back({std::max(0.0, commit_s - (one.commit_s - one.begin_s)), commit_s});
+    }
+  return dates;
+}
+
+void PublisherClients::note_one_by_one(double late_s) {
+  for (const ExactTransaction& one : done_) {
+    record_.response.add(one.commit_s - one.begin_s + late_s, 1);
+    record_.lock_wait.add(one.lock_wait_s, 1);
+    record_.times.lock_wait_s += one.lock_wait_s;
+  }
+}
+
 void PublisherClients::run(engine::Process& process) {
   const ClientLoad& load = *params_.load;
   process.sleep(load.from_s, engine::Activity::Starved);
@@ -94,7 +160,8 @@ void PublisherClients::run(engine::Process& process) {
     const double planned_s =
         load.until_s > 0 ? std::min(params_.tick_s, load.until_s - due_s) : params_.tick_s;
     due_s += planned_s;
-    const double transactions = transactions_of(planned_s, tick);
+    flushes_per_s_ = cycle_.flushes_per_s;
+    const double transactions = exact_ ? run_one_by_one(planned_s) : transactions_of(planned_s, tick);
     execute(process, transactions);
     process.sleep(std::max(0.0, due_s - process.now()), engine::Activity::Starved);
     commit(process, transactions, from_s, process.now());
@@ -180,7 +247,11 @@ void PublisherClients::commit(engine::Process& process, double transactions, dou
   const std::size_t scripts = params_.load->scripts.size();
   for (std::size_t i = 0; i < scripts; ++i) {
     const FlowLoad& flow = params_.load->scripts[i].flow;
-    script_carried_[i] += transactions * script_share(*params_.load, i);
+    std::vector<TransactionDates> dates;
+    if (exact_)
+      dates = dates_of(i, from_s, to_s);
+    script_carried_[i] +=
+        exact_ ? static_cast<double>(dates.size()) : transactions * script_share(*params_.load, i);
     const auto count = static_cast<std::int64_t>(std::floor(script_carried_[i] + 1e-9));
     script_carried_[i] -= static_cast<double>(count);
     if (flow.transaction.empty() or count == 0)
@@ -199,10 +270,15 @@ void PublisherClients::commit(engine::Process& process, double transactions, dou
     what.first_commit_s = first_s + params_.route.flush_s;
     what.last_commit_s = to_s + params_.route.flush_s;
     what.queued_bytes = queued;
-    what.commit_groups = cycle_.flushes_per_s * (to_s - from_s) * share;
+    what.commit_groups = flushes_per_s_ * (to_s - from_s) * share;
     what.span_s = what.gathered_s = to_s - from_s;
     what.first_begin_s = std::max(0.0, what.first_commit_s - cycle_.latency_s);
     what.last_begin_s = std::max(0.0, what.last_commit_s - cycle_.latency_s);
+    if (exact_) {
+      what.first_begin_s = dates.front().begin_s, what.last_begin_s = dates.back().begin_s;
+      what.first_commit_s = dates.front().commit_s, what.last_commit_s = dates.back().commit_s;
+      what.dates = std::make_shared<const std::vector<TransactionDates>>(std::move(dates));
+    }
     entry.what = what;
     TransactionRecord& record = log_.flows[first_flow_ + i];
     record.wal_bytes += bytes;
@@ -227,14 +303,18 @@ void PublisherClients::note(double transactions, double planned_s, double second
   sum.server_cpu_s += transactions * cycle_.server_cpu_s;
   sum.client_cpu_s += transactions * cycle_.client_cpu_s;
   sum.latency_s += transactions * cycle_.latency_s;
-  sum.lock_wait_s += transactions * cycle_.lock_wait_s;
+  sum.lock_wait_s += exact_ ? 0 : transactions * cycle_.lock_wait_s;
   sum.flush_s += transactions * cycle_.flush_s;
   sum.pause_s += transactions * cycle_.pause_s;
-  sum.flushes_per_s += cycle_.flushes_per_s * seconds;
+  sum.flushes_per_s += flushes_per_s_ * seconds;
   if (transactions <= 0)
     return;
   // Where ticks keep taking longer than foreseen, each transaction waits for cores.
   const double late_s = std::max(0.0, lateness_) * params_.pool.clients / cycle_.tps;
+  if (exact_) {
+    note_one_by_one(late_s);
+    return;
+  }
   std::uint64_t next = tick << 12;
   const RandomStream random(params_.seed, params_.load->name + " response times");
   for (int i = 0; i < draws; ++i)

@@ -7,8 +7,10 @@
 #pragma once
 
 #include "models/client_shape.hpp"
+#include "models/exact_clients.hpp"
 #include "sim/actors/publisher_backend.hpp"
 
+#include <memory>
 #include <vector>
 
 namespace replisim {
@@ -24,6 +26,7 @@ public:
     engine::HostId server, client;
     double tick_s = 0.01;
     bool page_images = false;
+    bool exact = false; ///< each transaction by itself
     std::uint64_t seed = 1;
     std::vector<Xid> accounted_as; ///< by script: under which deliveries count its rows
   };
@@ -44,6 +47,9 @@ private:
   };
   OtherThreads others();
   double transactions_of(double seconds, std::uint64_t tick);
+  double run_one_by_one(double seconds);
+  std::vector<TransactionDates> dates_of(std::size_t script, double from_s, double to_s) const;
+  void note_one_by_one(double late_s);
   void execute(engine::Process& process, double transactions);
   void commit(engine::Process& process, double transactions, double from_s, double to_s);
   Bytes wal_bytes(std::size_t script, std::int64_t transactions, std::int64_t& records);
@@ -62,6 +68,11 @@ private:
   ClientDemand demand_;
   ClosedNetwork network_;
   ClientCycle cycle_;
+  std::unique_ptr<ExactClients> exact_; ///< null: by their means
+  std::vector<ExactTransaction> done_;  ///< ... in this tick, by the clock of `exact_`
+  double exact_from_s_ = 0, exact_to_s_ = 0;
+  std::int64_t exact_flushes_ = 0; ///< up to the end of the last tick
+  double flushes_per_s_ = 0;
   OtherThreads others_, solved_for_;
   Threads backends_, program_;
   double measured_s_ = 0, server_threads_s_ = 0, client_threads_s_ = 0, own_server_s_ = 0, own_client_s_ = 0;

@@ -17,13 +17,16 @@ bool ReplicationConnection::start(Lsn from) {
   from_ = from;
   connected_ = true;
   deaf_ = idle_ = false;
-  unflushed_ = 0;
+  unflushed_ = false;
+  reported_ = {};
   ++connection_;
   last_answer_s_ = world_.now();
   slot_.set_active(true, world_.now());
   stream_.connect();
   if (params_.sender_timeout_s > 0)
     watch_until(last_answer_s_ + params_.sender_timeout_s);
+  if (on_positions_)
+    on_positions_({}); // known from now on, at no position yet
   started_.notify();
   return true;
 }
@@ -38,8 +41,8 @@ void ReplicationConnection::end() {
   ended_s_ = world_.now();
   slot_.set_active(false, world_.now());
   stream_.disconnect();
-  if (on_end_)
-    on_end_();
+  for (const auto& callback : on_end_)
+    callback();
 }
 
 void ReplicationConnection::watch_until(double date_s) {
@@ -128,21 +131,39 @@ void ReplicationConnection::note_applied(Lsn lsn) {
   lag_.reported(LagColumn::Replay, lsn, world_.now());
 }
 
-void ReplicationConnection::flushed(Lsn lsn) {
-  unflushed_ = std::max(0, unflushed_ - 1);
-  confirm(lsn);
+void ReplicationConnection::report(const Positions& positions, bool unflushed) {
+  unflushed_ = unflushed;
+  if (positions == reported_)
+    return;
+  reported_ = positions;
+  if (params_.latency_s == 0)
+    arrive(positions, connection_);
+  else
+    world_.at(world_.now() + params_.latency_s,
+              [this, positions, connection = connection_] { arrive(positions, connection); });
+}
+
+void ReplicationConnection::arrive(const Positions& positions, std::int64_t connection) {
+  arrive(positions.flushed, connection);
+  if (connection != connection_ or not connected_)
+    return;
+  lag_.reported(LagColumn::Write, positions.received, world_.now());
+  lag_.reported(LagColumn::Replay, positions.applied, world_.now());
+  if (on_positions_)
+    on_positions_(positions);
 }
 
 void ReplicationConnection::caught_up(Lsn sent) {
   idle_ = true;
-  if (deaf_ or not params_.confirms_keepalives or unflushed_ > 0 or stream_.outstanding_bytes() > 0)
+  if (deaf_ or not params_.confirms_keepalives or unflushed_ or stream_.outstanding_bytes() > 0)
     return;
   // There and back: the keepalive carries the position, the answer confirms it.
   if (params_.latency_s == 0)
-    arrive(sent, connection_);
+    arrive({sent, sent, sent}, connection_);
   else
-    world_.at(world_.now() + 2 * params_.latency_s,
-              [this, sent, connection = connection_] { arrive(sent, connection); });
+    world_.at(world_.now() + 2 * params_.latency_s, [this, sent, connection = connection_] {
+      arrive({sent, sent, sent}, connection);
+    });
 }
 
 } // namespace replisim

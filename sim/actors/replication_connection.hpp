@@ -42,9 +42,16 @@ public:
   void answer();
   /// While true the client answers nothing (it works on a transaction and does not look at its input).
   void set_client_deaf(bool deaf) { deaf_ = deaf; }
-  /// Commits applied whose local flush is still to come: the client confirms no keepalive meanwhile.
-  void expect_flush() { ++unflushed_; }
-  void flushed(Lsn lsn);
+  /// Positions of a status message.
+  struct Positions {
+    Lsn received; ///< write_lsn
+    Lsn flushed;
+    Lsn applied; ///< replay_lsn
+    auto operator<=>(const Positions&) const = default;
+  };
+  /// A status message of an apply worker. With commits `unflushed` it does not confirm keepalives.
+  void report(const Positions& positions, bool unflushed);
+  void set_unflushed(bool unflushed) { unflushed_ = unflushed; }
   /// The client has received and applied up to `lsn` (write_lsn and replay_lsn of its next message).
   void applied(Lsn lsn);
 
@@ -89,8 +96,10 @@ public:
   double last_timeout_s() const { return last_timeout_s_; }
   double ended_s() const { return ended_s_; } ///< when the last connection ended
   std::int64_t connections() const { return connection_; }
-  /// Called when the connection ends: the walsender may be waiting for WAL.
-  void on_end(std::function<void()> callback) { on_end_ = std::move(callback); }
+  /// Called with the positions of each message that arrives, for those who wait for them.
+  void on_positions(std::function<void(const Positions&)> callback) { on_positions_ = std::move(callback); }
+  /// Called when the connection ends: the walsender may be waiting for WAL, commits for a standby.
+  void on_end(std::function<void()> callback) { on_end_.push_back(std::move(callback)); }
   /// Called when the server ends it because nobody answered.
   void on_timeout(std::function<void()> callback) { on_timeout_ = std::move(callback); }
   /// How often the client left because it heard nothing, and whom to tell.
@@ -103,13 +112,15 @@ private:
   void check_timeout(std::int64_t connection);
   void arrive(Lsn lsn, std::int64_t connection);
   void note_applied(Lsn lsn);
+  void arrive(const Positions& positions, std::int64_t connection);
 
   engine::World& world_;
   Params params_;
   Slot& slot_;
   ReplicationStream stream_;
   engine::Signal started_;
-  std::function<void()> on_end_, on_timeout_, on_receiver_timeout_;
+  std::vector<std::function<void()>> on_end_;
+  std::function<void()> on_timeout_, on_receiver_timeout_;
   LagTracker lag_;
   bool connected_ = false;
   bool deaf_ = false;
@@ -118,7 +129,9 @@ private:
   Lsn from_;
   std::int64_t silence_ = 0; ///< counts the spells of silence; odd: within one
   std::int64_t receiver_timeouts_ = 0;
-  int unflushed_ = 0;
+  std::function<void(const Positions&)> on_positions_;
+  Positions reported_; ///< last message of an apply worker
+  bool unflushed_ = false;
   std::int64_t connection_ = 0;
   double last_answer_s_ = 0;
   std::int64_t timeouts_ = 0;

@@ -56,8 +56,14 @@ struct SmallTransactions {
   double opened_s = 0; ///< when the walsender began to send them
 };
 
-using ReplicationMessage =
-    std::variant<RowChanges, BeginTransaction, CommitTransaction, AbortSubtransaction, SmallTransactions>;
+/// Leader -> parallel worker, through a file: what found no room in the ring, in order.
+struct SpooledChanges {
+  Xid top;
+  std::vector<std::variant<ChangeRun, AbortSubtransaction>> entries;
+};
+
+using ReplicationMessage = std::variant<RowChanges, BeginTransaction, CommitTransaction, AbortSubtransaction,
+                                        SmallTransactions, SpooledChanges>;
 using ReplicationStream = engine::Stream<ReplicationMessage>;
 
 /// The top-level transaction (or flow) a message belongs to.

@@ -80,11 +80,13 @@ struct SubscriptionRecord {
   Bytes tmp_file_bytes = 0;   ///< subscriber-side files of streamed changes, now
   Bytes peak_tmp_file_bytes = 0;
   Lsn sent_lsn, replay_lsn;
-  int locking_transactions = 0; ///< that hold row locks now
-  Bytes reread_bytes = 0;       ///< WAL read again after reconnections: confirmed - restart_lsn, summed
-  Rows read_again = 0;          ///< changes decoded again and not sent, the client having them
-  LagSketch flow_lag;           ///< commit to applied, of the transactions of flows
-  LagStatistics lags;           ///< stage by stage, of all transactions applied
+  std::int64_t without_worker_txns = 0;       ///< streamed ones that found no parallel apply worker
+  std::int64_t partially_serialized_txns = 0; ///< whose ring stayed full for ten seconds
+  int locking_transactions = 0;               ///< that hold row locks now
+  Bytes reread_bytes = 0; ///< WAL read again after reconnections: confirmed - restart_lsn, summed
+  Rows read_again = 0;    ///< changes decoded again and not sent, the client having them
+  LagSketch flow_lag;     ///< commit to applied, of the transactions of flows
+  LagStatistics lags;     ///< stage by stage, of all transactions applied
   WalsenderWork walsender;
   WorkLedger client_work;             ///< what the leader apply worker (or the client) works on
   std::int64_t flow_transactions = 0; ///< applied
@@ -117,6 +119,7 @@ struct ClientRecord {
   double transactions = 0;
   ClientCycle times; ///< each time summed over the transactions
   LagSketch response;
+  LagSketch lock_wait; ///< of each transaction, where they are run one by one
 
   double elapsed_s() const { return ended_s - begun_s; }
 };

@@ -20,8 +20,14 @@ WalLog::WalLog(engine::World& world, Options options, const Disk& disk)
 }
 
 Lsn WalLog::insert(engine::Process& writer, Bytes bytes, WalEntry entry) {
+  const Lsn end = append(bytes, std::move(entry));
+  make_room(writer);
+  return end;
+}
+
+Lsn WalLog::append(Bytes bytes, WalEntry entry) {
   entry.start = inserted_;
-  entry.inserted_s = writer.now();
+  entry.inserted_s = world_.now();
   if (const auto* flow = std::get_if<FlowCommitted>(&entry.what))
     next_xid_ += static_cast<std::uint64_t>(flow->transactions);
   else if (entry.xid > newest_xid_) {
@@ -36,9 +42,12 @@ Lsn WalLog::insert(engine::Process& writer, Bytes bytes, WalEntry entry) {
   insertion_.notify();
   if (on_growth_)
     on_growth_();
+  return end;
+}
+
+void WalLog::make_room(engine::Process& writer) {
   if (inserted_ - flushed_ > wal_segment_bytes + options_.wal_buffers_bytes)
     flush(writer, inserted_);
-  return end;
 }
 
 void WalLog::flush(engine::Process& process, Lsn lsn) {
@@ -65,6 +74,8 @@ void WalLog::publish(Lsn lsn) {
   flushed_ = lsn;
   for (const auto& reader : readers_)
     reader->flushed_.notify();
+  if (readers_.empty() and not keeps_all_)
+    trim();
 }
 
 WalLog::Reader& WalLog::add_reader(const std::string& name) {
@@ -84,7 +95,7 @@ std::optional<WalEntry> WalLog::Reader::try_next() {
   const WalEntry& entry = log_.entries_[next_ - log_.first_];
   ++next_;
   position_ = entry.end;
-  WalEntry copy = entry;
+  std::optional<WalEntry> copy(entry);
   if (not log_.keeps_all_) // otherwise checkpoints do it
     log_.trim();
   return copy;

@@ -33,6 +33,12 @@ struct Committed {
 /// Abort record of a top-level transaction.
 struct RolledBack {};
 /// Small transactions of a flow, each committed on its own, their commits spread evenly over a time.
+/// When one transaction of a flow began and committed, as first_begin_s and first_commit_s are for the first.
+struct TransactionDates {
+  double begin_s = 0;
+  double commit_s = 0;
+};
+
 struct FlowCommitted {
   const FlowLoad* flow = nullptr;
   std::int64_t transactions = 0;
@@ -45,6 +51,7 @@ struct FlowCommitted {
   double last_begin_s = 0;
   double gathered_s = 0;     ///< the time over which they came; they are worked on together after it
   double flush_excess_s = 0; ///< what flushing all their WAL together takes longer than that of one
+  std::shared_ptr<const std::vector<TransactionDates>> dates; ///< of each, in order; null: they lie evenly
 };
 /// A statement that changes the catalog: rows of the catalog, and the messages of its commands.
 struct CatalogChanged {
@@ -94,6 +101,9 @@ public:
   /// which the page cache takes for nothing, and whoever completes a segment must flush it: so it is
   /// the writer who flushes once a segment and wal_buffers lie unflushed behind the WAL writer.
   Lsn insert(engine::Process& writer, Bytes bytes, WalEntry entry);
+  /// The two halves of it: for a writer that goes on while its WAL is written, and looks for room afterwards.
+  Lsn append(Bytes bytes, WalEntry entry);
+  void make_room(engine::Process& writer);
   /// XLogFlush: returns when everything up to `lsn` is flushed; one flush serves all who wait.
   void flush(engine::Process& process, Lsn lsn);
 

@@ -83,8 +83,7 @@ void Walsender::serve(engine::Process& process) {
     if (not entry) {
       settle(process);
       connection_.caught_up(wal_.position());
-      if (out_.outstanding_bytes() == 0) // nothing is under way: what was skipped counts as delivered
-        record_.replayed(wal_.position(), process.now());
+      settle_skipped(process);
       params_.progressed();
       if (wal_.ready() or not connection_.connected())
         continue;
@@ -122,6 +121,18 @@ void Walsender::serve(engine::Process& process) {
     if (not std::holds_alternative<FlowCommitted>(entry->what))
       flow_station_.other_work(entry->flushed_s, read_s_, process.now());
     record_.sent_lsn = entry->end;
+  }
+}
+
+/// Nothing is under way: what was skipped counts as delivered. Room in the socket comes back without waking a
+/// walsender that does not wait for it, so it looks again.
+void Walsender::settle_skipped(engine::Process& process) {
+  constexpr double look_again_s = 0.01;
+  if (out_.outstanding_bytes() == 0) {
+    record_.replayed(wal_.position(), process.now());
+    skipped_ = false;
+  } else if (skipped_ and params_.later) {
+    params_.later(look_again_s, [this] { wal_.wake(); });
   }
 }
 
@@ -277,6 +288,7 @@ void Walsender::replay(engine::Process& process, DecodeStep& step) {
   connection_.set_silent(false);
   if (not begun) {
     record_.skipped(step.lsn, step.top);
+    skipped_ = true;
     return;
   }
   send_commit(process, CommitTransaction{step.top, step.lsn, false}, protocol::commit_body_bytes);
@@ -348,8 +360,9 @@ void Walsender::send_flow(engine::Process& process, const DecodeStep& step) {
   const double waking = step.flow.commit_groups + connection_.client_wakeups_per_s() * step.flow.span_s;
   const double work_s = count * shape.send_s;
   const double cpu_s =
-      work_s + params_.costs->sender_wakeup_s * wakeups_.count(waking, step.flow.span_s, read_cpu_s_ + work_s,
-                                                               params_.costs->sender_wakeup_s);
+      work_s + params_.costs->sender_wakeup_s *
+                   wakeups_.count({step.top.value, waking, step.flow.span_s, read_cpu_s_ + work_s},
+                                  process.now(), params_.costs->sender_wakeup_s);
   const double begun_s = process.now();
   send_work(process, cpu_s);
   wakeups_.observe(process.now() - begun_s, cpu_s);

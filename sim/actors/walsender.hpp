@@ -28,6 +28,8 @@ public:
     Streaming streaming = Streaming::Off;
     Rows batch_rows = 1; ///< rows per piece where nothing in the mechanism is larger
     const Publication* publication = nullptr;
+    /// Calls a function some seconds later; needed where transactions may have nothing for the client.
+    std::function<void(double, std::function<void()>)> later = {};
     const std::map<std::string, Table>* tables = nullptr;
     bool binary = false; ///< subscription option
     VersionTraits traits;
@@ -46,6 +48,7 @@ private:
   void serve(engine::Process& process);
   void start_session();
   void answer_status_requests(engine::Process& process);
+  void settle_skipped(engine::Process& process);
   void count(const WalEntry& entry, const Decoder::Result& decoded);
   void perform(engine::Process& process, DecodeStep& step);
   bool concerns_nobody(const WalEntry& entry);
@@ -80,6 +83,8 @@ private:
   std::map<const FlowLoad*, DeliveredShape> shapes_;
   std::map<const FlowLoad*, double> flow_remainders_;
   WakeUps wakeups_;
+  bool skipped_ =
+      false; ///< transactions of which nothing was sent, and the client not yet known to be past them
   double read_cpu_s_ = 0; ///< reading and decoding of the entry in hand
   FlowStation flow_station_;
   bool passes_by_ = false;                        ///< the WAL in hand concerns nobody

@@ -74,6 +74,50 @@ void StreamCore::close(Process& sender, Ticket ticket) {
     sender.wait(writable_, Activity::Blocked);
 }
 
+Rows StreamCore::close_or_take_back(Process& sender, Ticket ticket,
+                                    const std::function<double()>& gives_up_s) {
+  if (not has(ticket))
+    return 0;
+  piece(ticket).closed = true;
+  arrive_if_complete(piece(ticket));
+  const auto connection = connection_;
+  while (outstanding_bytes_ > options_.window_bytes and connection == connection_) {
+    const double until_s = gives_up_s();
+    if (world_.now() >= until_s)
+      return take_back(piece(ticket));
+    wake_sender_at(until_s);
+    sender.wait(writable_, Activity::Blocked);
+  }
+  return 0;
+}
+
+/// A full window holds earlier pieces, which the reader has not finished: this one it has not begun.
+Rows StreamCore::take_back(Piece& last) {
+  REPLISIM_REQUIRE(last.ticket + 1 == next_ and last.parts_taken == 0,
+                   "stream {}: messages of piece {} are taken back when they are gone", options_.name,
+                   last.ticket);
+  const Bytes room = std::max<Bytes>(0, options_.window_bytes - (outstanding_bytes_ - last.occupied));
+  const double fitting = static_cast<double>(room) / static_cast<double>(last.occupied);
+  const auto kept = static_cast<Rows>(fitting * static_cast<double>(last.flow.messages));
+  const Rows back = last.flow.messages - kept;
+  const auto kept_bytes = static_cast<Bytes>(static_cast<double>(last.occupied) * static_cast<double>(kept) /
+                                             static_cast<double>(last.flow.messages));
+  outstanding_bytes_ -= last.occupied - kept_bytes;
+  last.occupied = kept_bytes;
+  last.flow.messages = kept;
+  return back;
+}
+
+void StreamCore::wake_sender_at(double date_s) {
+  if (alarm_pending_)
+    return;
+  alarm_pending_ = true;
+  world_.at(date_s, [this] {
+    alarm_pending_ = false;
+    writable_.notify();
+  });
+}
+
 void StreamCore::arrive_if_complete(Piece& done) {
   if (not done.closed or not done.transferred)
     return;
@@ -118,6 +162,14 @@ void StreamCore::pump(Process& process, HostId to) {
 void StreamCore::finish() {
   finished_ = true;
   readable_.notify();
+}
+
+bool StreamCore::readable() const {
+  return next_to_read_ < next_ and pieces_[next_to_read_ - pieces_.front().ticket].visible;
+}
+
+bool StreamCore::sent(const CorePart& part) const {
+  return not part.last or not has(part.ticket) or pieces_[part.ticket - pieces_.front().ticket].arrived;
 }
 
 std::optional<StreamCore::CorePart> StreamCore::receive(Process& reader) {

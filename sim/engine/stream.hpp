@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <optional>
 
 namespace replisim::engine {
@@ -58,6 +59,10 @@ public:
   /// The ticket the next open() will return.
   Ticket next_ticket() const { return next_; }
   void close(Process& sender, Ticket ticket);
+  /// The same for a piece that is no larger than the window and of one burst, with an impatient sender:
+  /// `gives_up_s`, asked when there is no room and whenever some is returned, says until when it waits. The
+  /// messages that found no room until then are taken back and counted in the answer.
+  Rows close_or_take_back(Process& sender, Ticket ticket, const std::function<double()>& gives_up_s);
   void finish();
 
   struct CorePart {
@@ -73,6 +78,10 @@ public:
   };
   /// The next part, once its piece has been opened; nothing after finish().
   std::optional<CorePart> receive(Process& reader);
+  /// Whether receive would find something at once.
+  bool readable() const;
+  /// Whether await_sent would not wait.
+  bool sent(const CorePart& part) const;
   /// For the last part of a piece: waits until all of it has been sent (and has arrived). False when the
   /// connection broke while the part was in hand: the piece is lost.
   bool await_sent(Process& reader, const CorePart& part);
@@ -98,6 +107,8 @@ private:
   bool has(Ticket ticket) const;
   void arrive_if_complete(Piece& piece);
   void give_back(Bytes bytes);
+  Rows take_back(Piece& piece);
+  void wake_sender_at(double date_s);
   void pump(Process& process, HostId to);
 
   World& world_;
@@ -110,6 +121,7 @@ private:
   Bytes outstanding_bytes_ = 0;
   bool crosses_link_ = false;
   bool finished_ = false;
+  bool alarm_pending_ = false; ///< one timer at a time wakes an impatient sender
   bool connected_ = true;
   std::uint64_t connection_ = 0; ///< counts disconnections
 };
@@ -135,6 +147,11 @@ public:
   }
   /// The piece has been produced; blocks while more than the window is outstanding.
   void close(Process& sender, StreamCore::Ticket ticket) { core_.close(sender, ticket); }
+  /// See StreamCore. The payload of the piece stays as it is: a reader goes by its part's messages.
+  Rows close_or_take_back(Process& sender, StreamCore::Ticket ticket,
+                          const std::function<double()>& gives_up_s) {
+    return core_.close_or_take_back(sender, ticket, gives_up_s);
+  }
   /// A message that costs no time of its own.
   void send(Process& sender, T payload, const Flow& flow) { close(sender, open(std::move(payload), flow)); }
   void disconnect() { core_.disconnect(); }
@@ -154,6 +171,8 @@ public:
     part.payload = &payloads_.front().second;
     return part;
   }
+  bool readable() const { return core_.readable(); }
+  bool sent(const Part& part) const { return core_.sent(part); }
   bool await_sent(Process& reader, const Part& part) { return core_.await_sent(reader, part); }
   /// Gives the part's share of the window back.
   void release(const Part& part) { core_.release(part); }

@@ -58,6 +58,8 @@ struct World::Impl {
     int threads = 0;
     double thread_seconds = 0;
     double since_s = 0;
+    std::optional<CpuCredits> credits; ///< of a burstable host
+    std::uint64_t changes = 0;         ///< timers set for an earlier demand mean nothing
   };
   std::vector<std::unique_ptr<Demand>> demands;
   sg4::SemaphorePtr done = sg4::Semaphore::create(0);
@@ -250,13 +252,17 @@ double World::now() const {
 HostId World::add_host(const std::string& name, const Machine& machine) {
   REPLISIM_REQUIRE(machine.cpus() > 0 and machine.speed > 0, "host {} has {} CPUs of speed {}", name,
                    machine.cpus(), machine.speed);
-  auto* host = impl_->zone->create_host(name, machine.speed);
+  // Two states of the same speed: going from one to the other makes SimGrid share the CPUs anew.
+  auto* host = impl_->zone->create_host(name, std::vector<double>(2, machine.speed));
   host->set_core_count(machine.cpus());
   impl_->demands.push_back(std::make_unique<Impl::Demand>());
-  if (machine.threads_per_core > 1)
+  if (machine.bursts())
+    impl_->demands.back()->credits.emplace(machine);
+  if (machine.threads_per_core > 1 or machine.bursts())
     host->set_sharing_policy(sg4::Host::SharingPolicy::NONLINEAR,
                              [machine, demand = impl_->demands.back().get()](double, int) {
-                               return machine.speed * machine.capacity(demand->threads);
+                               return machine.speed * (demand->credits ? demand->credits->capacity()
+                                                                       : machine.capacity(demand->threads));
                              });
   host->seal();
   impl_->hosts.push_back(host);
@@ -269,6 +275,35 @@ void World::want_cpus(HostId host, int more) {
   demand.thread_seconds += demand.threads * (now() - demand.since_s);
   demand.since_s = now();
   demand.threads += more;
+  if (demand.credits) {
+    demand.credits->demand(demand.threads, now());
+    watch_credits(host);
+  }
+}
+
+void World::watch_credits(HostId host) {
+  Impl::Demand& demand = *impl_->demands[static_cast<std::size_t>(host.value)];
+  const std::uint64_t change = ++demand.changes;
+  const double date_s = demand.credits->changes_s();
+  if (not std::isfinite(date_s))
+    return;
+  at(
+      std::max(date_s, now()),
+      [this, host, change] {
+        Impl::Demand& here = *impl_->demands[static_cast<std::size_t>(host.value)];
+        if (here.changes != change)
+          return;
+        const bool before = here.credits->throttled();
+        here.credits->pass(now());
+        if (here.credits->throttled() != before) {
+          auto* simulated = impl_->hosts[static_cast<std::size_t>(host.value)];
+          simulated->set_pstate(1 - simulated->get_pstate());
+          if (not before and on_throttled_)
+            on_throttled_(host);
+        }
+        watch_credits(host);
+      },
+      true);
 }
 
 double World::thread_seconds(HostId host) const {

@@ -84,7 +84,7 @@ public:
   void wait(Signal& signal, Activity activity);
 
   /// Housekeeping goes on for ever by itself: while only such processes sleep, nothing will happen any more.
-  void set_housekeeping() { housekeeping_ = true; }
+  void set_housekeeping(bool on = true) { housekeeping_ = on; }
 
   /// Usage up to now; a running wait is included, CPU seconds lag behind by ten at most.
   Usage usage() const;
@@ -166,6 +166,9 @@ public:
   /// Calls `callback(now)` every `interval_s` from time 0 on until the end of the run.
   void every(double interval_s, std::function<void(double)> callback);
 
+  /// Calls `callback` when a burstable host has used up its CPU credits, each time.
+  void on_throttled(std::function<void(HostId)> callback) { on_throttled_ = std::move(callback); }
+
   /// Integral over time of the number of threads on the host that run or wait for a CPU.
   double thread_seconds(HostId host) const;
 
@@ -185,6 +188,7 @@ private:
   struct Impl;
   void deadlock();
   void want_cpus(HostId host, int more);
+  void watch_credits(HostId host);
   void tick(std::size_t periodic, std::int64_t n);
   void from_timer(const std::function<void()>& callback);
   void fail(const std::string& process, std::exception_ptr error);
@@ -193,6 +197,7 @@ private:
   std::vector<std::unique_ptr<Process>> processes_;
   std::vector<std::function<void(Process&)>> bodies_;
   Fingerprint fingerprint_;
+  std::function<void(HostId)> on_throttled_;
 };
 
 } // namespace replisim::engine

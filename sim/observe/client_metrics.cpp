@@ -100,7 +100,7 @@ void add_client_metrics(const Pipeline& pipeline, double end_s, RunResult& resul
   const auto& loads = pipeline.log().clients;
   if (loads.empty())
     return;
-  LagSketch all;
+  LagSketch all, lock_waits;
   double transactions = 0, load_end_s = 0;
   for (const ClientRecord& record : loads) {
     result.clients.push_back(client_result(record));
@@ -108,6 +108,7 @@ void add_client_metrics(const Pipeline& pipeline, double end_s, RunResult& resul
     transactions += record.transactions;
     load_end_s = std::max(load_end_s, record.ended_s);
     all.merge(record.response);
+    lock_waits.merge(record.lock_wait);
   }
   if (transactions == 0)
     return;
@@ -116,6 +117,11 @@ void add_client_metrics(const Pipeline& pipeline, double end_s, RunResult& resul
   result.metrics["latency_s_p95"] = all.quantile(0.95);
   result.metrics["latency_s_p99"] = all.quantile(0.99);
   result.metrics["latency_s_max"] = all.maximum();
+  if (lock_waits.count() > 0) {
+    result.metrics["lock_wait_s"] = lock_waits.mean();
+    result.metrics["lock_wait_s_p99"] = lock_waits.quantile(0.99);
+    result.metrics["lock_wait_s_max"] = lock_waits.maximum();
+  }
   add_cpu_per_transaction(pipeline, transactions, result);
   result.metrics["transaction_wal_bytes"] = result.metrics["wal_bytes"] / transactions;
   if (not pipeline.log().subscriptions.empty())

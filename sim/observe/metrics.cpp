@@ -71,6 +71,12 @@ void add_cursors(const Pipeline& pipeline, const std::string& name, Metrics& met
   metrics["sender_timeouts"] = number(side.connection->timeouts());
   metrics["receiver_timeouts"] = number(side.connection->receiver_timeouts());
   metrics["reread_bytes"] = number(record.reread_bytes);
+  if (side.local_wal == nullptr)
+    return; // no subscription
+  metrics["apply_error_count"] = number(side.errors->count());
+  metrics["subscriber_wal_bytes"] = number(side.local_wal->written_bytes());
+  metrics["without_worker_txns"] = number(record.without_worker_txns);
+  metrics["partially_serialized_txns"] = number(record.partially_serialized_txns);
 }
 
 /// Times of one transaction on one subscription, kept as the largest over all of them.
@@ -123,7 +129,8 @@ std::map<std::string, StageShares> stage_shares(const Pipeline& pipeline, double
     const auto usage = role.process->usage();
     const bool idle_spare = role.stage == "parallel_apply_worker" and usage.busy_s == 0;
     static const std::set<std::string> aside = {"background",   "walwriter",       "background_writer",
-                                                "checkpointer", "other_databases", "launcher"};
+                                                "checkpointer", "other_databases", "launcher",
+                                                "session"};
     if (aside.contains(role.stage) or role.makes_load or idle_spare or end_s <= 0)
       continue;
     const std::string key = role.node + "." + role.stage;

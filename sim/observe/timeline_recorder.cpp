@@ -30,6 +30,8 @@ TimelineRecorder::TimelineRecorder(Pipeline& pipeline, double interval_s)
                        "restart_lsn",
                        "retained_wal_bytes",
                        "sub_row_excl_locks",
+                       "sub_lock_waits",
+                       "sub_oldest_transaction_s",
                        "reorder_buffer_bytes",
                        "spill_file_bytes",
                        "sub_tmp_file_bytes"};
@@ -87,7 +89,13 @@ void TimelineRecorder::sample(double now_s) {
   std::vector<double> row = {now_s};
   for (const Lsn lsn : {wal, sent, replayed, confirmed, restart})
     row.push_back(static_cast<double>(lsn.value));
-  for (const double value : {retained_bytes, locks, buffer_bytes, spill_bytes, tmp_bytes})
+  double lock_waits = 0, oldest_s = 0;
+  for (const auto& [name, side] : pipeline_.subscribers()) {
+    lock_waits += side.locks->waiting();
+    oldest_s = std::max(oldest_s, side.locks->oldest_transaction_s());
+  }
+  for (const double value :
+       {retained_bytes, locks, lock_waits, oldest_s, buffer_bytes, spill_bytes, tmp_bytes})
     row.push_back(value);
   std::map<std::string, double> cpu;
   for (const auto& role : pipeline_.roles())

@@ -7,13 +7,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace replisim {
 
 using nlohmann::json;
 
 namespace {
 
-bool has_intervals(const Replications& replications) { return replications.runs.size() > 1; }
+bool has_intervals(const Replications& replications) {
+  return replications.runs.size() > 1 or
+         std::any_of(replications.metrics.begin(), replications.metrics.end(),
+                     [](const auto& metric) { return metric.second.half_width > 0; });
+}
 
 json seeds_json(const Replications& replications) {
   json out = json::array();
@@ -32,13 +38,19 @@ constexpr const char* compiler = "GCC " __VERSION__;
 
 json run_json(const Replications& replications) {
   json out = result_json(replications.runs.front());
-  if (not has_intervals(replications))
-    return out;
   json half_widths = json::object();
+  out["metrics"] = json::object();
   for (const auto& [name, interval] : replications.metrics) {
     out["metrics"][name] = number_json(interval.mean);
     half_widths[name] = number_json(interval.half_width);
   }
+  if (const Precision& precision = replications.precision; precision.asked > 0)
+    out["statistics"]["precision"] = {{"asked", precision.asked},
+                                      {"met", precision.met},
+                                      {"reached", precision.text},
+                                      {"stopped_because", precision.stop}};
+  if (replications.runs.size() < 2)
+    return out;
   out["replications"] = {{"count", replications.runs.size()},
                          {"seeds", seeds_json(replications)},
                          {"deterministic", replications.deterministic},
@@ -53,7 +65,7 @@ std::string run_csv(const Replications& replications) {
     out += csv_field(name) + "," + csv_number(value) + (intervals ? ",\n" : "\n");
   };
   for (const auto& [name, interval] : replications.metrics) {
-    if (intervals)
+    if (intervals and (replications.runs.size() > 1 or interval.half_width > 0))
       out += fmt::format("{},{},{}\n", csv_field(name), csv_number(interval.mean),
                          csv_number(interval.half_width));
     else

@@ -17,12 +17,19 @@ namespace replisim {
 std::string run_table(const Scenario& scenario, const Replications& replications);
 
 /// The public object (result_json()) of the first replication. With more than one, `metrics` are the
-/// means and `replications` {count, seeds, deterministic, half_width_95 {metric: number}} is added.
+/// means and `replications` {count, seeds, deterministic, half_width_95 {metric: number}} is added. Of a
+/// steady study `metrics` are the estimates of `statistics`, the warm-up removed.
 nlohmann::json run_json(const Replications& replications);
 
-/// `metric,value` lines; with more than one replication `metric,value,half_width_95`. Metrics of a
+/// `metric,value` lines; with intervals `metric,value,half_width_95`. Metrics of a
 /// subscription are named `subscriptions.NAME.METRIC`, stages `stages.NAME.busy` and so on.
 std::string run_csv(const Replications& replications);
+
+/// The answer of `--analytic-only`: stations, bounds and stability as a table, as JSON, as `metric,value`
+/// lines.
+std::string analytic_table(const Scenario& scenario, const AnalyticAnswer& answer);
+nlohmann::json analytic_only_json(const Scenario& scenario, const AnalyticAnswer& answer);
+std::string analytic_csv(const AnalyticAnswer& answer);
 
 /// Header and one line per sample.
 std::string timeline_csv(const Timeline& timeline);

@@ -1,6 +1,8 @@
 // The table a DBA reads: what ran, how long it took, what the slot counted, who was the bottleneck.
 #include "sim/report/lag_section.hpp"
 #include "sim/report/run_report.hpp"
+#include "sim/report/session_table.hpp"
+#include "sim/report/statistics_section.hpp"
 #include "sim/report/text.hpp"
 
 #include <fmt/format.h>
@@ -47,13 +49,17 @@ public:
     times();
     clients();
     slot();
+    locks();
     sizes();
     cpu();
     others();
     subscriptions();
+    out_ += session_table(run_);
     transactions();
     out_ += lag_section(run_);
     stages();
+    out_ += statistics_section(replications_);
+    out_ += analytic_section(run_.analytic);
     sentences();
     return std::move(out_);
   }
@@ -69,6 +75,7 @@ private:
   void clients();
   void times();
   void slot();
+  void locks();
   void sizes();
   void cpu();
   void others();
@@ -97,7 +104,7 @@ const Interval* RunTable::take(std::string_view metric) {
 
 std::string RunTable::value_text(const Interval& interval, Formatter format) const {
   std::string out = format(interval.mean);
-  if (replications_.runs.size() > 1 and not replications_.deterministic)
+  if (interval.half_width > 0 or (replications_.runs.size() > 1 and not replications_.deterministic))
     out += " +- " + format(interval.half_width);
   return out;
 }
@@ -143,6 +150,8 @@ std::string step_text(const TransactionStep& step) {
                        whole_text(static_cast<double>(statement->rows)));
   if (const auto* savepoint = std::get_if<SavepointStep>(&step))
     return "savepoint " + identifier(savepoint->name);
+  if (const auto* release = std::get_if<ReleaseStep>(&step))
+    return "release savepoint " + identifier(release->savepoint);
   if (const auto* pause = std::get_if<PauseStep>(&step))
     return "pause " + seconds_text(pause->seconds);
   return "rollback to " + identifier(std::get<RollbackToStep>(step).savepoint);
@@ -266,6 +275,33 @@ void RunTable::slot() {
   out_ += "\nSlot, as in pg_stat_replication_slots\n" + table.render(0);
   if (not zero.empty())
     out_ += wrapped("  zero: ", fmt::format("{}", fmt::join(zero, ", ")));
+}
+
+/// What sessions of the subscriber waited for locks that apply processes hold.
+void RunTable::locks() {
+  if (run_.sessions.empty())
+    return;
+  TextTable table({"", ""}, 1);
+  constexpr std::array lines{
+      KeyTime{"blocked_s_count", "waits", "sessions' waits for locks that apply processes held"},
+      KeyTime{"blocked_s_total", "total", "of these waits"},
+      KeyTime{"blocked_s_p50", "p50", ""},
+      KeyTime{"blocked_s_p95", "p95", ""},
+      KeyTime{"blocked_s_p99", "p99", ""},
+      KeyTime{"blocked_s_max", "longest", ""},
+      KeyTime{"lock_wait_s_total", "all waits", "for whatever lock, of all sessions"},
+      KeyTime{"apply_lock_wait_s_total", "apply waited", "apply processes for locks of sessions"},
+      KeyTime{"deadlocks", "deadlocks", "ended by cancelling a session"},
+      KeyTime{"lock_timeouts", "lock timeouts", "of sessions"}};
+  for (const auto& line : lines)
+    if (const auto* interval = take(line.metric))
+      table.add_with_note({"  " + std::string(line.label),
+                           value_text(*interval, line.metric.find("_s_") != std::string_view::npos and
+                                                         not line.metric.ends_with("_count")
+                                                     ? seconds_text
+                                                     : whole_text)},
+                          std::string(line.meaning));
+  out_ += "\nSessions blocked by apply\n" + table.render(0);
 }
 
 void RunTable::sizes() {

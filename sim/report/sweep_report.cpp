@@ -1,5 +1,6 @@
 #include "sim/report/sweep_report.hpp"
 
+#include "sim/report/side_by_side.hpp"
 #include "sim/report/text.hpp"
 #include "sim/run/result_json.hpp"
 #include "sim/version.hpp"
@@ -198,6 +199,7 @@ std::string sweep_table(const Sweep& sweep) {
   while (count > 1 and point_table(sweep, count).width() + 2 > report_columns)
     --count;
   out.append("\n").append(point_table(sweep, count).render(2));
+  out += side_by_side(sweep);
   out += error_section(sweep);
   out += break_even_section(sweep);
   if (sweep.interrupted)

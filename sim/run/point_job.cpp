@@ -47,6 +47,8 @@ Job point_job(const SweepEngine& engine, std::vector<Override> overrides, std::u
             result.timeline = {};
             result.transactions.clear();
             result.stages.clear();
+            result.statistics = {};
+            result.analytic = {};
             result.guesses.clear();
             result.engine_options.clear();
             return encode_result(result);

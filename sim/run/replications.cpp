@@ -2,45 +2,28 @@
 
 #include "models/base/check.hpp"
 
-#include <algorithm>
-#include <array>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <utility>
 
 namespace replisim {
 
-double student_t_975(int degrees_of_freedom) {
-  REPLISIM_REQUIRE(degrees_of_freedom >= 1, "an interval needs two values or more");
-  constexpr std::array exact{12.706204736174698, 4.302652729749464, 3.182446305283710, 2.776445105197793};
-  if (degrees_of_freedom <= static_cast<int>(exact.size()))
-    return exact.at(static_cast<std::size_t>(degrees_of_freedom) - 1);
-  const double v = degrees_of_freedom;
-  const double x = 1.959963984540054; // the normal distribution's quantile
-  const double x2 = x * x;
-  const double g1 = x * (x2 + 1) / 4;
-  const double g2 = x * (5 * x2 * x2 + 16 * x2 + 3) / 96;
-  const double g3 = x * (3 * x2 * x2 * x2 + 19 * x2 * x2 + 17 * x2 - 15) / 384;
-  const double g4 =
-      x * (79 * x2 * x2 * x2 * x2 + 776 * x2 * x2 * x2 + 1482 * x2 * x2 - 1920 * x2 - 945) / 92160;
-  return x + g1 / v + g2 / (v * v) + g3 / (v * v * v) + g4 / (v * v * v * v);
+namespace {
+
+/// What a run reports: its metrics, those of a steady state without the warm-up, and none that is refused.
+Metrics reported(const RunResult& run) {
+  Metrics out = run.metrics;
+  for (const auto& [name, estimate] : run.statistics.estimates)
+    if (const auto found = out.find(name); found != out.end() and estimate.refused.empty())
+      found->second = estimate.value;
+  for (const auto& [name, reason] : run.statistics.refused)
+    out.erase(name);
+  return out;
 }
 
-Interval interval_95(const std::vector<double>& values) {
-  REPLISIM_REQUIRE(not values.empty(), "there is no mean of nothing");
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  if (*low == *high)
-    return {*low, 0};
-  const double n = static_cast<double>(values.size());
-  double sum = 0;
-  for (const double value : values)
-    sum += value;
-  const double mean = sum / n;
-  double squares = 0;
-  for (const double value : values)
-    squares += (value - mean) * (value - mean);
-  const double deviation = std::sqrt(squares / (n - 1));
-  return {mean, student_t_975(static_cast<int>(values.size()) - 1) * deviation / std::sqrt(n)};
-}
+} // namespace
 
 std::uint64_t replication_seed(std::uint64_t base, int replication) {
   return base + static_cast<std::uint64_t>(replication) - 1;
@@ -52,12 +35,46 @@ Replications summarise_replications(std::vector<RunResult> runs) {
   std::map<std::string, std::vector<double>> values;
   for (const auto& run : runs) {
     out.deterministic = out.deterministic and run.metrics == runs.front().metrics;
-    for (const auto& [name, value] : run.metrics)
+    for (const auto& [name, value] : reported(run))
       values[name].push_back(value);
   }
   for (const auto& [name, list] : values)
     out.metrics[name] = interval_95(list);
+  if (runs.size() == 1)
+    for (const auto& [name, estimate] : runs.front().statistics.estimates)
+      if (const auto found = out.metrics.find(name); found != out.metrics.end() and estimate.refused.empty())
+        found->second.half_width = estimate.half_width;
   out.runs = std::move(runs);
+  return out;
+}
+
+Precision precision_of(const Replications& replications, const Statistics& asked) {
+  Precision out;
+  out.asked = asked.precision;
+  std::vector<std::string> metrics;
+  for (const std::string& name : asked.metrics)
+    if (replications.metrics.contains(name))
+      metrics.push_back(name);
+  if (metrics.empty() and replications.metrics.contains("total_s"))
+    metrics.emplace_back("total_s");
+  if (metrics.empty()) {
+    out.text = fmt::format("the run reports none of {}", fmt::join(asked.metrics, ", "));
+    return out;
+  }
+  out.met = true;
+  for (const std::string& name : metrics) {
+    const Interval& interval = replications.metrics.at(name);
+    // One run of a state that is not steady, or whose estimate is refused, says nothing about its own chance.
+    const auto& estimates = replications.runs.front().statistics.estimates;
+    const auto estimate = estimates.find(name);
+    const bool known =
+        replications.runs.size() > 1 or (estimate != estimates.end() and estimate->second.refused.empty());
+    const double relative =
+        interval.half_width == 0 ? 0 : interval.half_width / std::max(std::abs(interval.mean), 1e-300);
+    out.met = out.met and known and relative <= asked.precision;
+    out.text += (out.text.empty() ? "" : ", ") +
+                (known ? fmt::format("{} to {:.2g} %", name, 100 * relative) : name + " without an interval");
+  }
   return out;
 }
 

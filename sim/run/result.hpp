@@ -1,8 +1,10 @@
 // What a run says: the metrics of the vocabulary, stages, transactions, timeline, manifest.
 #pragma once
 
+#include "models/analytic.hpp"
 #include "models/lag_anatomy.hpp"
 #include "sim/actors/outcome.hpp"
+#include "sim/run/run_statistics.hpp"
 #include "sim/scenario/scenario.hpp"
 
 #include <array>
@@ -86,11 +88,14 @@ struct RunResult {
   Metrics metrics;
   std::map<std::string, Metrics> subscriptions;
   std::map<std::string, LagSummary> lag_anatomies; ///< by slot that has applied something
+  std::map<std::string, Metrics> sessions;         ///< of subscribers, by name
   std::map<std::string, StageShares> stages;
   std::string bottleneck;                      ///< key of `stages`
   std::string bottleneck_reason;               ///< one sentence
   std::vector<TransactionResult> transactions; ///< the first 1,000
   std::vector<ClientResult> clients;           ///< by load of clients
+  RunStatistics statistics;
+  AnalyticAnswer analytic; ///< the same by the laws of queueing theory
   std::vector<std::string> warnings;
   std::vector<Guess> guesses;
   std::map<std::string, Verdict> verdicts; ///< by slot

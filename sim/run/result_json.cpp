@@ -1,7 +1,9 @@
 #include "sim/run/result_json.hpp"
 
 #include "models/base/check.hpp"
+#include "sim/run/analytic_json.hpp"
 #include "sim/run/lag_json.hpp"
+#include "sim/run/statistics_json.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -137,6 +139,9 @@ RunResult read_public_form(const json& object) {
   for (const auto& [name, entry] : object.at("subscriptions").items())
     if (const auto found = entry.find("lag_anatomy"); found != entry.end())
       r.lag_anatomies[name] = lag_summary_from(*found);
+  if (const auto sessions = object.find("sessions"); sessions != object.end())
+    for (const auto& [name, metrics] : sessions->items())
+      r.sessions[name] = metrics_from(metrics);
   for (const auto& entry : object.at("outcomes"))
     r.outcomes.push_back({number_from(entry.at("t_s")), entry.at("kind").get<std::string>(),
                           entry.at("subject").get<std::string>(), entry.at("text").get<std::string>()});
@@ -149,6 +154,10 @@ RunResult read_public_form(const json& object) {
     r.transactions.push_back(transaction_from(entry));
   for (const auto& entry : object.value("clients", json::array())) // results of older versions have none
     r.clients.push_back(client_from(entry));
+  if (const auto found = object.find("statistics"); found != object.end()) // older versions have neither
+    r.statistics = statistics_from(*found);
+  if (const auto found = object.find("analytic"); found != object.end())
+    r.analytic = analytic_from(*found);
   object.at("warnings").get_to(r.warnings);
   for (const auto& entry : object.at("guesses"))
     r.guesses.push_back({entry.at("path").get<std::string>(), entry.at("value").get<std::string>(),
@@ -225,18 +234,24 @@ json result_json(const RunResult& result) {
   json clients = json::array();
   for (const auto& load : result.clients)
     clients.push_back(client_json(load));
+  json sessions = json::object();
+  for (const auto& [name, metrics] : result.sessions)
+    sessions[name] = metrics_json(metrics);
   return {{"scenario", result.scenario},
           {"scenario_hash", result.scenario_hash},
           {"version", result.version},
           {"seed", result.seed},
           {"metrics", metrics_json(result.metrics)},
           {"subscriptions", std::move(subscriptions)},
+          {"sessions", std::move(sessions)},
           {"stages", stages_json(result.stages)},
           {"bottleneck", result.bottleneck},
           {"bottleneck_reason", result.bottleneck_reason},
           {"transactions", std::move(transactions)},
           {"clients", std::move(clients)},
           {"outcomes", outcomes_json(result.outcomes)},
+          {"statistics", statistics_json(result.statistics)},
+          {"analytic", analytic_json(result.analytic)},
           {"warnings", result.warnings},
           {"guesses", guesses_json(result.guesses)},
           {"fingerprint", hex64(result.fingerprint)}};

@@ -21,7 +21,8 @@ nlohmann::json metrics_json(const Metrics& metrics);
 nlohmann::json guesses_json(const std::vector<Guess>& guesses);
 
 /// The public form: scenario, scenario_hash, version, seed, metrics, subscriptions, stages, bottleneck,
-/// bottleneck_reason, transactions, warnings, guesses, fingerprint. No timeline, nothing of the wall clock.
+/// bottleneck_reason, transactions, statistics, analytic, warnings, guesses, fingerprint. No timeline,
+/// nothing of the wall clock.
 nlohmann::json result_json(const RunResult& result);
 
 /// Reads the public form back; what it does not carry stays at its default. Throws UsageError on

@@ -18,8 +18,9 @@ RunResult run_simulation(const Scenario& scenario, std::uint64_t seed);
 Job simulation_job(std::string name, const Scenario& scenario, std::uint64_t seed,
                    bool with_timeline = false);
 
-/// Simulates `count` >= 1 replications in the fork pool (timeline of the first one only). Rethrows the
-/// first error; throws Interrupted when Ctrl-C comes before the first result.
+/// Simulates `count` >= 1 replications in the fork pool (timeline of the first one only), and where the
+/// scenario asks for a precision more of them, until it is reached or its budget is spent. Rethrows the first
+/// error; throws Interrupted when Ctrl-C comes before the first result.
 Replications run_replications(const Scenario& scenario, std::uint64_t base_seed, int count,
                               const PoolOptions& options);
 

@@ -4,9 +4,13 @@
 #include "sim/check/conservation.hpp"
 #include "sim/check/lag_parts.hpp"
 #include "sim/observe/metrics.hpp"
+#include "sim/observe/session_metrics.hpp"
 #include "sim/observe/timeline_recorder.hpp"
+#include "sim/run/analytic_companion.hpp"
+#include "sim/run/study.hpp"
 #include "sim/version.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace replisim {
@@ -27,6 +31,7 @@ RunResult simulate(const Scenario& scenario, std::uint64_t seed) {
 
   Pipeline pipeline(scenario, seed);
   TimelineRecorder recorder(pipeline, scenario.observe.interval_s);
+  const Study study(scenario, pipeline);
   pipeline.run();
   check_conservation(pipeline.log());
   check_lag_parts(pipeline.log());
@@ -34,7 +39,12 @@ RunResult simulate(const Scenario& scenario, std::uint64_t seed) {
   const double end_s = pipeline.world().now();
   collect_metrics(pipeline, end_s, result);
   result.outcomes = pipeline.outcomes();
+  collect_session_metrics(pipeline, end_s, result);
+  std::stable_sort(result.outcomes.begin(), result.outcomes.end(),
+                   [](const Outcome& a, const Outcome& b) { return a.t_s < b.t_s; });
   result.verdicts = verdicts(pipeline, recorder.lags(), recorder.watch_until(end_s), end_s);
+  study.conclude(end_s, result);
+  add_analytic_companion(scenario, study.recorder(), result);
   result.timeline = recorder.take();
   result.fingerprint = pipeline.world().fingerprint().value();
   result.events = pipeline.world().fingerprint().count();

@@ -170,6 +170,18 @@ std::map<std::string, RowFilter> row_filters(const Fields& publication, const st
   return out;
 }
 
+std::vector<ApplyConflict> conflicts_of(const Fields& subscription) {
+  std::vector<ApplyConflict> out;
+  if (const Node* list = subscription.given("conflicts"))
+    for (const Node& item : list->items) {
+      if (item.bad or not item.is_map())
+        continue;
+      const Fields conflict(item, object_of("conflict"));
+      out.push_back({conflict.text("table"), conflict.integer("row"), conflict.number("resolved_at")});
+    }
+  return out;
+}
+
 Consumer::Confirms confirms_of(const std::string& word) {
   if (word == "interval")
     return Consumer::Confirms::Interval;
@@ -301,6 +313,9 @@ void build_replication(Building& building) {
     subscription.publication = fields.text("publication");
     subscription.binary = fields.flag("binary");
     subscription.retain_dead_tuples = fields.flag("retain_dead_tuples");
+    subscription.disable_on_error = fields.flag("disable_on_error");
+    subscription.conflicts = conflicts_of(fields);
+    subscription.commits_wait_for_flush = fields.text("synchronous_commit") != "off";
     subscription.streaming = fields.given("streaming") == nullptr ? default_streaming(scenario, subscription)
                                                                   : streaming_of(fields.text("streaming"));
     scenario.subscriptions[name] = std::move(subscription);

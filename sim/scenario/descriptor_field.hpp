@@ -33,8 +33,15 @@ private:
 std::vector<FieldDescriptor> catalog_load_fields();
 /// Decoding through SQL.
 void add_catalog_objects(std::vector<ObjectDescriptor>& out);
+/// How precise the answer is to be.
+void add_statistics_objects(std::vector<ObjectDescriptor>& out);
 /// Profile files and calibration specs.
 void add_profile_objects(std::vector<ObjectDescriptor>& out);
+/// Client sessions on subscribers.
+void add_session_objects(std::vector<ObjectDescriptor>& out);
+
+/// Consumers, and rows that a subscriber cannot apply.
+void add_receiver_objects(std::vector<ObjectDescriptor>& out);
 
 /// The fields that clients in a closed loop add to a load, and the objects they need.
 std::vector<FieldDescriptor> client_load_fields();

@@ -43,11 +43,12 @@ ObjectDescriptor scenario_root() {
            .of("decode"),
        Field("workload", T::ObjectMap, "what runs on publishers, by name").of("load").needed(),
        Field("background", T::ObjectMap, "steady load beside the pipeline, by name").of("background"),
-       Field("sessions", T::Reserved,
-             "client sessions on subscribers; not part of this version, so it must be empty"),
+       Field("sessions", T::ObjectMap, "client sessions on subscribers, which want locks; by name")
+           .of("session"),
        Field("events", T::Reserved,
              "faults and changes during the run; not part of this version, so it must be empty"),
        Field("observe", T::Object, "what is recorded").of("observe"),
+       Field("statistics", T::Object, "how precise the answer is to be").of("statistics"),
        Field("sweep", T::Axes,
              "field paths and the values to try, as a list or as a map from label to value"),
        Field("break_even", T::ObjectList,
@@ -57,8 +58,9 @@ ObjectDescriptor scenario_root() {
              "field paths whose values nobody stated, each with the reason for the guess")}};
 }
 
-void add_hosts(Objects& out) {
-  const std::vector<FieldDescriptor> shape = {
+/// What a machine's file says and a scenario may override.
+std::vector<FieldDescriptor> machine_shape() {
+  return {
       Field("sockets", T::Integer, "processor packages").between(1, 64).otherwise("1"),
       Field("cores_per_socket", T::Integer, "physical cores of each package").between(1, 1024).otherwise("1"),
       Field("threads_per_core", T::Integer, "hardware threads of each core").between(1, 8).otherwise("1"),
@@ -68,13 +70,24 @@ void add_hosts(Objects& out) {
       Field("speed", T::Number, "speed of a core relative to the one the cost profile was measured on")
           .between(0.01, 100)
           .otherwise("1"),
+      Field("baseline", T::Number,
+            "of a burstable instance: share of its CPUs that it earns; 1 is a machine without credits")
+          .between(0.01, 1)
+          .otherwise("1"),
+      Field("cpu_credits", T::Duration,
+            "of a burstable instance: CPU time in stock when the run begins; a credit is 1min")
+          .between(0, 1e9)
+          .otherwise("0s"),
       Field("memory", T::Size, "main memory").between(64 * megabyte, 1024 * terabyte).otherwise("16GB"),
       Field("clock", T::Frequency, "clock frequency, for the reader; costs scale with `speed`")
           .between(1e6, 1e11),
       Field("disks", T::ObjectList, "storage devices; the first one holds what a server puts on no other")
           .of("disk")
           .needed()};
+}
 
+void add_hosts(Objects& out) {
+  const std::vector<FieldDescriptor> shape = machine_shape();
   ObjectDescriptor machine{"machine_file", "", {}};
   machine.fields = {Field("replisim_machine", T::Integer, "version of the machine file format; this one is 1")
                         .needed()
@@ -249,6 +262,11 @@ void add_replication(Objects& out) {
               "of the subscriber's version")
             .one_of({"off", "on", "parallel"})
             .mirrors("CREATE SUBSCRIPTION ... streaming"),
+        Field("synchronous_commit", T::Choice,
+              "whether local commits wait for their flush; all but off do, whatever else they say")
+            .one_of({"off", "local", "remote_write", "on", "remote_apply"})
+            .otherwise("off")
+            .mirrors("CREATE SUBSCRIPTION ... synchronous_commit"),
         Field("binary", T::Flag, "values travel in binary form")
             .otherwise("off")
             .mirrors("CREATE SUBSCRIPTION ... binary"),
@@ -257,50 +275,13 @@ void add_replication(Objects& out) {
               "them "
               "(19 and later)")
             .otherwise("off")
-            .mirrors("CREATE SUBSCRIPTION ... retain_dead_tuples")}});
-}
-
-void add_consumers(Objects& out) {
-  out.push_back(
-      {"consumer",
-       "",
-       {Field("publication", T::Name, "the publication it reads").named_in("publications").needed(),
-        Field("host", T::Name, "the host it runs on").named_in("hosts").needed(),
-        Field(
-            "cost_per_change", T::Duration,
-            "its own time for one row change, on its host, its transport's included; the default is a guess")
-            .between(0, 3600)
-            .otherwise("20us"),
-        Field("buffer", T::Size, "what it reads ahead; the default is a guess")
-            .between(kilobyte, 64 * gigabyte)
-            .otherwise("1MB"),
-        Field("streaming", T::Choice, "whether it asks for large transactions before they commit")
-            .one_of({"off", "on"})
+            .mirrors("CREATE SUBSCRIPTION ... retain_dead_tuples"),
+        Field("disable_on_error", T::Flag, "an error disables the subscription instead of repeating for ever")
             .otherwise("off")
-            .mirrors("START_REPLICATION ... (streaming)"),
-        Field("confirms", T::Choice, "when it confirms what it has received")
-            .one_of({"each_commit", "interval", "never"})
-            .otherwise("each_commit"),
-        Field("confirm_interval", T::Duration, "how often it confirms, with `confirms: interval`")
-            .between(1e-3, longest_s),
-        Field("feedback_in_transaction", T::Flag,
-              "it answers the server while it works on one large transaction")
-            .otherwise("off"),
-        Field("confirms_keepalives", T::Flag,
-              "it confirms the position of a keepalive when nothing is pending")
-            .otherwise("on"),
-        Field("reconnect_delay", T::Duration, "from a lost connection to the next attempt")
-            .between(0, longest_s)
-            .otherwise("1s"),
-        Field("connected_from", T::Duration, "before it the slot exists and nobody reads")
-            .between(0, longest_s)
-            .otherwise("0s"),
-        Field("connected_until", T::Duration,
-              "after it nobody reads the slot; it stays connected when left out")
-            .between(1e-3, longest_s),
-        Field("connects_every", T::Duration,
-              "run by a timetable: it connects so often, drains the slot and disconnects")
-            .between(1e-3, longest_s)}});
+            .mirrors("CREATE SUBSCRIPTION ... disable_on_error"),
+        Field("conflicts", T::ObjectList,
+              "rows that the subscriber holds already; a batch that inserts or updates one fails there")
+            .of("conflict")}});
 }
 
 void add_workload(Objects& out) {
@@ -425,12 +406,14 @@ Objects build_objects() {
   add_servers(out);
   add_tables(out);
   add_replication(out);
-  add_consumers(out);
+  add_receiver_objects(out);
   add_catalog_objects(out);
   add_client_objects(out);
   add_workload(out);
   add_steps(out);
+  add_session_objects(out);
   add_run(out);
+  add_statistics_objects(out);
   add_profile_objects(out);
   return out;
 }

@@ -131,7 +131,9 @@ void add_calibration(Objects& out) {
         Field("iterations", T::Integer, "largest number of iterations").between(1, 1000).otherwise("30")}});
   out.push_back({"calibration_data",
                  "",
-                 {Field("suite", T::Text, "a suite of `replisim validate`").needed(),
+                 {Field("suite", T::Text, "a suite of `replisim validate`"),
+                  Field("artefacts", T::Text, "or a folder with what real servers left behind"),
+                  Field("runs", T::ObjectList, "what ran when the artefacts came about").of("artefact_run"),
                   Field("metrics", T::NameList, "cells of these metrics are fitted to").needed(),
                   Field("only", T::NameList, "beginnings of cell ids; all cells when left out"),
                   Field("exclude", T::NameList, "beginnings of cell ids that are left out"),
@@ -141,6 +143,14 @@ void add_calibration(Objects& out) {
                   Field("ratios", T::Percent,
                         "fit to the suite's improvements too, as ratios known to this relative error")
                       .between(0.001, 1)}});
+}
+
+void add_artefact_runs(Objects& out) {
+  out.push_back({"artefact_run",
+                 "",
+                 {Field("files", T::NameList, "file names up to their first dot, one a repeat").needed(),
+                  Field("scenario", T::Text, "the scenario that describes the run").needed(),
+                  Field("set", T::NameList, "fields of it that differ, as --set takes them")}});
 }
 
 void add_fitted_costs(Objects& out) {
@@ -185,6 +195,7 @@ void add_profile_objects(Objects& out) {
   add_profiles(out);
   add_envelope(out);
   add_calibration(out);
+  add_artefact_runs(out);
   add_fitted_costs(out);
 }
 

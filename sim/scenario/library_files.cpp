@@ -166,6 +166,8 @@ Machine machine_from(const Fields& fields) {
   machine.threads_per_core = static_cast<int>(fields.integer("threads_per_core"));
   machine.smt_gain = fields.number("smt_gain");
   machine.speed = fields.number("speed");
+  machine.baseline = fields.number("baseline");
+  machine.cpu_credits_s = fields.number("cpu_credits");
   machine.memory_bytes = fields.integer("memory");
   if (const Node* disks = fields.given("disks")) {
     for (const Node& item : disks->items) {

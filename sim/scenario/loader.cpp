@@ -7,6 +7,7 @@
 #include "sim/scenario/library.hpp"
 #include "sim/scenario/scenario_parts.hpp"
 #include "sim/scenario/scenario_tree.hpp"
+#include "sim/scenario/suspicions.hpp"
 
 #include <fmt/format.h>
 
@@ -53,6 +54,7 @@ Scenario build(const ScenarioFile& source, const std::vector<Override>& override
   scenario.file = source.file.string();
   Building building{checked, library, problems, scenario, {}, {}};
   build_run_options(building);
+  build_statistics(building);
   build_profile(building);
   build_hosts(building);
   build_servers(building);
@@ -60,12 +62,16 @@ Scenario build(const ScenarioFile& source, const std::vector<Override>& override
   build_tables(building);
   build_replication(building);
   build_workload(building);
+  build_sessions(building);
   check_contradictions(building);
+  check_apply_contradictions(building);
   build_sweep(building, tree);
   collect_guesses(building);
   problems.throw_if_any();
   for (std::string& warning : envelope_warnings(scenario, building.envelope))
     scenario.warnings.push_back(std::move(warning));
+  for (std::string& suspicion : suspicions(scenario))
+    scenario.warnings.push_back(std::move(suspicion));
   scenario.hash = scenario_hash(building);
   return scenario;
 }

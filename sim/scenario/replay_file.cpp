@@ -161,9 +161,10 @@ private:
     step.operation =
         verb == "insert" ? Operation::Insert : (verb == "update" ? Operation::Update : Operation::Delete);
     step.table = std::string(cut(rest, ' '));
-    const auto rows = whole<Rows>(rest);
+    const std::string_view count = cut(rest, ' ');
+    const auto rows = whole<Rows>(count);
     if (not rows or *rows < 1 or *rows > most_rows)
-      fail(fmt::format("steps: found '{}' after '{} {}'; allowed is the number of its rows", rest, verb,
+      fail(fmt::format("steps: found '{}' after '{} {}'; allowed is the number of its rows", count, verb,
                        step.table));
     else
       step.rows = *rows;
@@ -172,8 +173,33 @@ private:
       for (const auto& [name, table] : tables_)
         known.push_back(name);
       fail(fmt::format("steps: the scenario has no table '{}'{}", step.table, suggestion(step.table, known)));
+    } else if (not rest.empty()) {
+      add_assignment(verb, rest, step);
     }
     steps.emplace_back(std::move(step));
+  }
+
+  /// "set COLUMN": the update assigns it.
+  void add_assignment(std::string_view verb, std::string_view rest, StatementStep& step) {
+    const std::string given(rest);
+    const bool is_set = cut(rest, ' ') == "set";
+    if (step.operation != Operation::Update or not is_set or rest.empty()) {
+      fail(fmt::format("steps: found '{}' after '{} {} {}'; allowed is only 'set COLUMN', after an update",
+                       given, verb, step.table, step.rows));
+      return;
+    }
+    const auto& columns = tables_.at(step.table).columns;
+    const auto column =
+        std::find_if(columns.begin(), columns.end(), [&](const Column& each) { return each.name == rest; });
+    if (column != columns.end()) {
+      step.assignments.push_back({static_cast<int>(column - columns.begin()), {}});
+      return;
+    }
+    std::vector<std::string> known;
+    for (const Column& each : columns)
+      known.push_back(each.name);
+    fail(fmt::format("steps: table '{}' has no column '{}'{}", step.table, rest,
+                     suggestion(std::string(rest), known)));
   }
 
   void add_savepoint(std::string_view verb, std::string_view rest, std::vector<std::string>& open,
@@ -224,14 +250,22 @@ void read_replay(const std::filesystem::path& file, const std::map<std::string, 
   ReplayReader(file.string(), tables, speed, load).read(in);
 }
 
-std::string steps_text(const std::vector<TransactionStep>& steps) {
+std::string steps_text(const std::vector<TransactionStep>& steps,
+                       const std::map<std::string, Table>& tables) {
+  const auto column_name = [&](const std::string& table, int column) {
+    const auto known = tables.find(table);
+    return known == tables.end() ? std::to_string(column)
+                                 : known->second.columns.at(static_cast<std::size_t>(column)).name;
+  };
   std::string out;
   for (const TransactionStep& step : steps) {
     if (not out.empty())
       out += "; ";
-    if (const auto* statement = std::get_if<StatementStep>(&step))
+    if (const auto* statement = std::get_if<StatementStep>(&step)) {
       out += fmt::format("{} {} {}", to_string(statement->operation), statement->table, statement->rows);
-    else if (const auto* savepoint = std::get_if<SavepointStep>(&step))
+      for (const Assignment& assignment : statement->assignments)
+        out += " set " + column_name(statement->table, assignment.column);
+    } else if (const auto* savepoint = std::get_if<SavepointStep>(&step))
       out += "savepoint " + savepoint->name;
     else if (const auto* back = std::get_if<RollbackToStep>(&step))
       out += "rollback_to " + back->savepoint;

@@ -4,6 +4,7 @@
 
 #include "models/cost_profile.hpp"
 #include "models/hardware.hpp"
+#include "models/session.hpp"
 #include "models/settings.hpp"
 #include "models/table.hpp"
 #include "models/version.hpp"
@@ -50,6 +51,13 @@ struct Publication {
   bool inserts = true, updates = true, deletes = true;       ///< option `publish`
 };
 
+/// A row that the subscriber holds already: inserting it, or updating another to it, is an error.
+struct ApplyConflict {
+  std::string table;
+  Rows row = 0;
+  double resolved_s = 0; ///< when somebody removes it; 0: nobody does
+};
+
 struct Subscription {
   std::string name;
   std::string server; ///< the subscriber
@@ -57,6 +65,9 @@ struct Subscription {
   Streaming streaming = Streaming::Off;
   bool binary = false;
   bool retain_dead_tuples = false;
+  bool commits_wait_for_flush = false; ///< synchronous_commit other than off
+  bool disable_on_error = false;
+  std::vector<ApplyConflict> conflicts = {};
 };
 
 /// The other end of a slot that is no PostgreSQL server: a change-data-capture client.
@@ -98,6 +109,17 @@ struct Guess {
 struct Observe {
   double until_s = 0;       ///< end of the run; 0: when every transaction has been applied
   double interval_s = 0.05; ///< distance of timeline samples
+};
+
+/// How runs are turned into answers.
+struct Statistics {
+  enum class Study { Auto, Steady, Terminating } study = Study::Auto;
+  double precision = 0; ///< half width of the interval over the value; 0: as narrow as the run makes it
+  std::vector<std::string> metrics = {"tps", "lag_s_mean"}; ///< that are to be so precise
+  int most_replications = 100;                              ///< spent on it
+  double most_wall_s = 600;                                 ///< the same
+  bool estimates_long = false; ///< steady runs of ten minutes and more are estimated without being asked
+  bool exact = false;          ///< nothing is estimated, every transaction of clients is computed by itself
 };
 
 /// Background load: a process that wants a steady share of one core (a sampler, a backup).
@@ -170,7 +192,9 @@ struct Scenario {
   std::vector<DdlLoad> ddl;
   std::vector<ReplayLoad> replays;
   std::vector<BackgroundLoad> background;
+  std::vector<SessionLoad> sessions; ///< in order of name
   Observe observe;
+  Statistics statistics;
   std::vector<SweepAxis> sweep;
   std::optional<SamplePlan> sample; ///< of the axes with a range
   std::vector<BreakEven> break_even;

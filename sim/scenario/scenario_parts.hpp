@@ -57,6 +57,7 @@ void build_hosts(Building& building);
 void build_servers(Building& building);
 void build_links(Building& building);
 void build_run_options(Building& building);
+void build_statistics(Building& building);
 void build_tables(Building& building);
 void build_replication(Building& building);
 void build_workload(Building& building);
@@ -65,12 +66,16 @@ void build_clients(Building& building, const NamedFields& entry);
 /// The columns an UPDATE assigns, from its `set`.
 std::vector<Assignment> assignments_of(const Fields& fields, const Table& table, const std::string& path,
                                        Problems& problems);
+void build_sessions(Building& building);
 
 /// True when `observe.until` is a duration, or mistaken.
 bool run_has_end(const Node& root);
 
 /// Mistakes that no single field shows: what does not fit together.
 void check_contradictions(Building& building);
+
+/// Synchronous standbys that nobody is, errors that never end.
+void check_apply_contradictions(Building& building);
 
 /// The part of them that concerns the workload.
 void check_workload(Building& building);

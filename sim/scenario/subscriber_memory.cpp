@@ -88,6 +88,25 @@ void add_batches(const Scenario& scenario, const std::string& publisher, const A
     }
 }
 
+/// Recorded transactions, at their mean rate; their rows count as picked at random.
+void add_replays(const Scenario& scenario, const std::string& publisher, TableTouches& touches) {
+  for (const auto& load : scenario.replays) {
+    if (load.server != publisher or load.transactions.empty())
+      continue;
+    const double span_s = std::max(1.0, load.transactions.back().at_s - load.transactions.front().at_s);
+    for (const auto& transaction : load.transactions)
+      for (const auto& step : load.distinct[transaction.steps]) {
+        const auto* statement = std::get_if<StatementStep>(&step);
+        if (statement == nullptr or statement->table != touches.table->name)
+          continue;
+        double& rate = statement->operation == Operation::Insert   ? touches.inserted_per_s
+                       : statement->operation == Operation::Update ? touches.updated_per_s
+                                                                   : touches.deleted_per_s;
+        rate += static_cast<double>(statement->rows) / span_s;
+      }
+  }
+}
+
 } // namespace
 
 double cache_bytes(const Scenario& scenario, const std::string& server) {
@@ -119,6 +138,7 @@ std::vector<TableTouches> touches_on(const Scenario& scenario, const std::string
       touches.rows = mean_rows(scenario, table);
       add_flows(scenario, publication.server, touches);
       add_batches(scenario, publication.server, cached, touches);
+      add_replays(scenario, publication.server, touches);
       all.push_back(touches);
     }
   }

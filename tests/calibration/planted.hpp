@@ -6,6 +6,8 @@
 
 #include "models/base/errors.hpp"
 
+#include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -30,10 +32,23 @@ public:
     std::ofstream(path_ / name) << text;
     return path_ / name;
   }
+  const std::filesystem::path& path() const { return path_; }
 
 private:
   std::filesystem::path path_;
 };
+
+/// A normal deviate from a counter (splitmix64, Box and Muller): the same in every test run.
+inline double deviate(std::uint64_t counter) {
+  const auto uniform = [](std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15ULL;
+    x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
+    return (static_cast<double>((x ^ (x >> 31U)) >> 11U) + 0.5) / 9007199254740992.0;
+  };
+  return std::sqrt(-2 * std::log(uniform(2 * counter))) *
+         std::cos(6.283185307179586 * uniform(2 * counter + 1));
+}
 
 inline CalibrationSpec read_spec(const std::string& text) {
   const Folder folder;

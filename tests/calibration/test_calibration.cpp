@@ -171,7 +171,7 @@ TEST_CASE("CPU seconds pin costs before wall times are used") {
 TEST_CASE("improvements count as ratios, whatever cells stand before them") {
   const auto suites = [](const std::string& name) {
     Suite suite = two_runs(name);
-    suite.cells.insert(suite.cells.begin(), cell("short", "insert", 0.02));
+    suite.cells.insert(suite.cells.begin(), cell("short", "insert", 0));
     suite.derived = {{.id = "ratio", .measured = 30, .before = 2, .after = 1}};
     return suite;
   };
@@ -299,4 +299,26 @@ TEST_CASE("reports say what was fitted, how well it is known, and what is far of
   CHECK(json["converged"] == true);
   CHECK(json["parameters"][1]["high"].is_null());
   CHECK(json["cells"][0]["id"] == "planted/insert/off");
+}
+
+TEST_CASE("every spec has its profile: the head and the fitted costs that it names") {
+  const auto folder = library.root / "calibration";
+  int specs = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "specs")) {
+    const std::string name = entry.path().stem().string();
+    INFO(name);
+    ++specs;
+    const CalibrationSpec spec = read_calibration_spec(entry.path(), library);
+    std::ifstream file(folder / "profiles" / (name + ".yaml"));
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    CHECK_THAT(text, Catch::Contains("# Made by `replisim calibrate calibration/specs/" + name + ".yaml`"));
+    CHECK_THAT(text, Catch::Contains("envelope:"));
+    const CostProfile profile = load_profile(name, library);
+    CHECK(profile.machine == spec.machine);
+    for (const FreeCosts& free : spec.costs)
+      for (const std::string& cost : free.names)
+        CHECK_THAT(text, Catch::Contains("    " + cost.substr(cost.find('.') + 1) + ": {value: "));
+    CHECK((text.find("\ncpu_speed: {value: ") != std::string::npos) == spec.cpu_speed.has_value());
+  }
+  CHECK(specs >= 4);
 }

@@ -251,6 +251,81 @@ TEST_CASE("a rolled back subtransaction is told from a rolled back transaction")
   CHECK(w.tables.at(0).new_tuple.usual() == 60);
 }
 
+TEST_CASE("a first record is compared with the next one where its table has no usual length") {
+  // 100 is open and silent throughout; rows of 200 are of its own length, those of 201 follow a longer first
+  // one.
+  std::string wal;
+  for (int i = 0; i < 3; ++i)
+    wal += heap(100, 1000 + i * 100, "INSERT off 1 flags 0x08", 91 + 10 * i);
+  wal += heap(200, 2000, "INSERT off 1 flags 0x08", 140) + heap(200, 2100, "INSERT off 1 flags 0x08", 140);
+  wal += ending(200, 2200, "ABORT 2026-01-01 00:00:01 UTC");
+  wal += heap(201, 2300, "INSERT off 1 flags 0x08", 165) + heap(201, 2400, "INSERT off 1 flags 0x08", 160);
+  wal += ending(201, 2500, "ABORT 2026-01-01 00:00:02 UTC") +
+         ending(100, 2600, "COMMIT 2026-01-01 00:00:03 UTC");
+  const Folder folder;
+  const RecordedWorkload w = imported({folder.write("wal.txt", wal)});
+  REQUIRE(w.transactions.size() == 2);
+  CHECK(w.rolled_back == 1);
+  CHECK(w.subtransactions_rolled_back == 1);
+  CHECK(w.committed_changes == 3);
+}
+
+TEST_CASE("values out of line come with the rows that wrote them") {
+  const RecordedWorkload real = imported({samples + "pg_waldump_15.txt"});
+  CHECK(table_named(real, "t16429").wide_bytes == 5600); // as the server was told
+  CHECK(table_named(real, "t16429").wide_records == 1);
+  const FittedTable notes = fit_table(table_named(real, "t16429"));
+  REQUIRE(notes.wide_column >= 0);
+  CHECK(notes.table.columns.at(static_cast<std::size_t>(notes.wide_column)).width_bytes == 5600);
+  CHECK(std::abs(tuple_len(notes.table) - std::llround(table_named(real, "t16429").new_tuple.mean())) <= 1);
+
+  // One row inserted with 1,996 + 1,004 bytes, one updated without them, one updated with 3,000 new ones.
+  const auto chunks = [](std::uint32_t xid, int lsn) {
+    return heap(xid, lsn, "INSERT off 1 flags 0x18", 31 + 36 + 1996, 20005) +
+           heap(xid, lsn + 10, "INSERT off 2 flags 0x18", 31 + 36 + 1004, 20005);
+  };
+  const std::string wal = chunks(100, 1000) + heap(100, 1100, "INSERT off 1 flags 0x08", 91) +
+                          ending(100, 1200, "COMMIT 2026-01-01 00:00:01 UTC") +
+                          heap(101, 1300, "HOT_UPDATE off 1 flags 0x10", 102) +
+                          ending(101, 1400, "COMMIT 2026-01-01 00:00:02 UTC") +
+                          heap(102, 1500, "DELETE off 1 flags 0x00", 54, 20005) + chunks(102, 1600) +
+                          heap(102, 1700, "HOT_UPDATE off 1 flags 0x10", 102) +
+                          ending(102, 1800, "COMMIT 2026-01-01 00:00:03 UTC");
+  const Folder folder;
+  const RecordedWorkload w = imported({folder.write("wal.txt", wal)});
+  CHECK(w.committed_changes == 3);
+  CHECK(w.toast_rows == 4);
+  CHECK(w.toast_rows_alone == 0);
+  ImportOptions options;
+  options.file = folder.root() / "w.yaml";
+  const WrittenScenario written = write_scenario(w, options);
+  CHECK(written.yaml.find("wide: text(3000)") != std::string::npos);
+  folder.write("w.yaml", written.yaml);
+  folder.write("w.csv", written.list);
+  const Scenario scenario = load_scenario(options.file, {}, shipped_library());
+  const auto& distinct = scenario.replays.at(0).distinct;
+  REQUIRE(distinct.size() == 3);
+  CHECK(steps_text(distinct[0], scenario.tables) == "insert t20000 1");
+  CHECK(steps_text(distinct[1], scenario.tables) == "update t20000 1");
+  CHECK(steps_text(distinct[2], scenario.tables) == "update t20000 1 set wide");
+  const auto fitted = std::find_if(written.report.figures.begin(), written.report.figures.end(),
+                                   [](const auto& f) { return f.first == "out_of_line_bytes"; });
+  REQUIRE(fitted != written.report.figures.end());
+  CHECK(fitted->second == 6000);
+}
+
+TEST_CASE("a little out of line makes all rows longer, and is no column of its own") {
+  RecordedTable recorded;
+  recorded.name = "t";
+  recorded.inserts = 10;
+  recorded.new_tuple.add(100, 10);
+  recorded.wide_bytes = 5000; // one row in ten
+  recorded.wide_records = 1;
+  const FittedTable fitted = fit_table(recorded);
+  CHECK(fitted.wide_column == -1);
+  CHECK(tuple_len(fitted.table) == 100 - 18 + 500);
+}
+
 TEST_CASE("catalogs, other databases and tables that are not logged logically are left out") {
   std::string wal = heap(100, 1000, "INSERT off 1 flags 0x08", 91);
   wal += heap(100, 1100, "INSERT off 1 flags 0x00", 91, 1259); // a catalog

@@ -171,3 +171,23 @@ TEST_CASE("the table and the CSV print what was measured and predicted") {
                                                                "x/off,100,123,s,23\n"
                                                                "x/improvement,40,50,%,\n");
 }
+
+TEST_CASE("the median error and its ratio to the repeats' own, by hand") {
+  Suite suite;
+  suite.name = "three";
+  suite.cells = {timed("a", 100), timed("b", 100), timed("c", 100)};
+  Cell aside = timed("d", 100);
+  aside.counted = false;
+  suite.cells.push_back(aside);
+  suite.repeat_error_pct = 8;
+  suite.limits = {{LimitKind::MedianErrorPct, 20}, {LimitKind::RepeatErrorRatio, 1.3}};
+  const SuiteReport good = judge_suite(suite, {101, 90, 150, 900}, 0);
+  CHECK(good.bars[0].value == Approx(10)); // of 1, 10 and 50
+  CHECK(good.bars[1].value == Approx(1.25));
+  CHECK(good.pass == true);
+  const SuiteReport bad = judge_suite(suite, {101, 89, 150, 100}, 0);
+  CHECK(bad.bars[0].ok);
+  CHECK(bad.bars[1].value == Approx(1.375));
+  CHECK(bad.pass == false);
+  CHECK(judge_suite(suite, {101, 89, std::numeric_limits<double>::quiet_NaN(), 100}, 0).pass == false);
+}

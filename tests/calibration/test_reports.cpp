@@ -71,6 +71,8 @@ TEST_CASE("user report U05: spill files fill the data directory") { answers_righ
 TEST_CASE("user report U06: work_mem does not cap the spill files") { answers_rightly(report_u06()); }
 TEST_CASE("user report U08: GRANT on all tables before 14") { answers_rightly(report_u08()); }
 TEST_CASE("user report U11: lag above and below the knee") { answers_rightly(report_u11()); }
+TEST_CASE("user report U12: one core of four") { answers_rightly(report_u12()); }
+TEST_CASE("user report U13: CPU credits used up") { answers_rightly(report_u13()); }
 TEST_CASE("user report U14: one frozen slot holds the WAL of all") { answers_rightly(report_u14()); }
 TEST_CASE("user report U15: a forgotten slot") { answers_rightly(report_u15()); }
 TEST_CASE("user report U18: an open transaction pins restart_lsn") { answers_rightly(report_u18()); }
@@ -80,7 +82,10 @@ TEST_CASE("user report U22: an aborted INSERT costs every walsender") { answers_
 TEST_CASE("user report U23: REPLICA IDENTITY FULL") { answers_rightly(report_u23()); }
 TEST_CASE("user report U24: a row filter's cost") { answers_rightly(report_u24()); }
 TEST_CASE("user report U27: time until the WAL volume is full") { answers_rightly(report_u27()); }
+TEST_CASE("user report U29: ten minutes of pgbench") { answers_rightly(report_u29()); }
 TEST_CASE("user report U31: a slot lost in an overload") { answers_rightly(report_u31()); }
+
+TEST_CASE("user report U33: how long parallel holds locks") { answers_rightly(report_u33()); }
 
 TEST_CASE("a check accepts its whole range and no missing number") {
   CHECK(ReportCheck{"q", 1, "s", 1, 2}.ok());
@@ -109,8 +114,9 @@ TEST_CASE("the reports come in order, each with a contrast and its scenario's fi
     number.front() = 'u';
     CHECK(report.scenario.starts_with("scenarios/reports/" + number + "_"));
   }
-  CHECK(ids == std::vector<std::string>{"U01", "U03", "U05", "U06", "U07", "U08", "U09", "U11", "U14", "U15",
-                                        "U18", "U20", "U21", "U22", "U23", "U24", "U27", "U31"});
+  CHECK(ids == std::vector<std::string>{"U01", "U03", "U05", "U06", "U07", "U08", "U09", "U11",
+                                        "U12", "U13", "U14", "U15", "U18", "U20", "U21", "U22",
+                                        "U23", "U24", "U27", "U29", "U31", "U33"});
 }
 
 TEST_CASE("the reader of runs finds metrics, outcomes and samples") {

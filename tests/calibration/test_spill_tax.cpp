@@ -69,8 +69,7 @@ TEST_CASE("a transaction that fits into memory drains faster: direction, and siz
                {"servers.pub.settings.logical_decoding_work_mem=" + memory});
   };
   const RunResult spilled = with("64MB"), fits = with("1GB");
-  CHECK(drained_s(fits) ==
-        Approx(table.number(1, "catchup_s")).epsilon(0.01)); // fixed on this row
+  CHECK(drained_s(fits) == Approx(table.number(1, "catchup_s")).epsilon(0.01)); // fixed on this row
   CHECK(spilled.metrics.at("spill_bytes") == Approx(table.number(0, "spilled_mb") * 1e6).epsilon(0.02));
   CHECK(fits.metrics.at("spill_bytes") == 0);
   const double measured = 1 - table.number(1, "catchup_s") / table.number(0, "catchup_s");

@@ -48,8 +48,9 @@ TEST_CASE("the list of suites, and a mistyped name") {
   for (const SuiteEntry& entry : suite_catalogue())
     names.push_back(entry.name);
   CHECK(names == std::vector<std::string>{"seed-streaming", "lab-counters", "lab-streaming", "lab-pgbench",
-                                           "seed-publisher-tps", "seed-invalidation", "lab-invalidation",
-                                           "public-invalidation", "lab-17-vs-18", "seed-transfer"});
+                                          "seed-publisher-tps", "seed-invalidation", "lab-invalidation",
+                                          "public-invalidation", "lab-17-vs-18", "seed-transfer",
+                                          "lab-locks"});
   CHECK_THROWS_WITH(make_suite("seed-streming", library),
                     Catch::Contains("unknown suite 'seed-streming'") && Catch::Contains("'seed-streaming'"));
 }
@@ -274,4 +275,21 @@ TEST_CASE("profiles are exchanged for one prediction only") {
   const auto both = predictor.predict_profiles(decoding, profiles);
   CHECK(both == std::vector<std::vector<double>>{{5e-6, 5e-6}, {7e-6, 7e-6}});
   CHECK(predictor.predict(decoding)[0] == predictor.scenarios()[0].profile.costs.decode_change_s);
+}
+
+TEST_CASE("lab-locks: lock holds of the streaming runs, and the six cells of the open transaction") {
+  const Suite suite = make_suite("lab-locks", library);
+  CHECK(suite.cells.size() == 63 + 18);
+  CHECK(std::count_if(suite.cells.begin(), suite.cells.end(), [](const Cell& c) { return c.counted; }) == 63);
+  CHECK(std::count_if(suite.cells.begin(), suite.cells.end(),
+                      [](const Cell& c) { return c.rule == "blocked"; }) == 12);
+  const Cell& longest = cell_of(suite, "open 4 s/parallel/max_s");
+  CHECK(longest.measured == 5.334);
+  CHECK(longest.accepted.at(0).low == Approx(5.334 * 0.75));
+  CHECK(longest.accepted.at(0).high == Approx(5.334 * 1.25));
+  CHECK(longest.metric == "blocked_s_max");
+  CHECK(cell_of(suite, "open 0 s/off/blocked_total_s").measured == 2.211);
+  CHECK(cell_of(suite, "delete/64/off/lock_hold_s").measured == 4.046);
+  CHECK(suite.repeat_error_pct == Approx(14.189).margin(0.001));
+  CHECK_FALSE(load_cell(longest, library).sessions.empty());
 }

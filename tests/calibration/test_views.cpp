@@ -134,6 +134,100 @@ TEST_CASE("broken snapshots say what is wrong with them") {
             .find("bad_json: the line begins like JSON and is none, or is cut") == 0);
 }
 
+TEST_CASE("rows that belong together give lag, retained WAL and waits") {
+  const auto row = [](const std::string& view, const std::string& cells) {
+    return "{\"collected_at\" : \"2026-11-30T15:00:10+00:00\", \"view\" : \"" + view + "\", \"row\" : {" +
+           cells + "}}\n";
+  };
+  const ReadResult result = read_text(
+      row("server", R"("server_version_num":170004,"wal_lsn":"0/5000")") +
+      row("pg_stat_replication", R"("application_name":"s","replay_lsn":"0/4000","sync_state":"async")") +
+      row("pg_replication_slots", R"("slot_name":"s","restart_lsn":"0/1000","active":true)") +
+      row("pg_locks", R"("locktype":"relation","mode":"RowExclusiveLock","granted":true,"pid":7)") +
+      row("pg_locks", R"("locktype":"relation","mode":"RowExclusiveLock","granted":true,"pid":8)") +
+      row("pg_locks", R"("locktype":"transactionid","mode":"ShareLock","granted":false,"pid":9,)"
+                      R"("waitstart":"2026-11-30T15:00:08.5+00:00")"));
+  CHECK(problems(result) == "");
+  const auto last = [&](const std::string& metric, const std::string& label) {
+    for (const auto& [key, series] : result.observation.all_series())
+      for (const auto& [name, value] : series.labels())
+        if (key.first == metric and value == label)
+          return series.last().value;
+    return -1.0;
+  };
+  CHECK(last("lag_bytes", "s") == 0x1000);
+  CHECK(last("retained_wal_bytes", "s") == 0x4000);
+  CHECK(last("locks", "relation") == 2);
+  CHECK(last("blocked_s", "ShareLock") == 1.5);
+  REQUIRE(result.observation.event_count("lock_wait") == 1);
+  CHECK(result.observation.sources.at(0).format == "statistics views of PostgreSQL 17.4");
+}
+
+TEST_CASE("one snapshot of several slots says how far they lie apart") {
+  const ReadResult result =
+      read_text("slot_name,restart_lsn,confirmed_flush_lsn\na,9A6/5D479390,9A6/5D47F318\n"
+                "b,9A6/F15CAC0,9A6/F55AF98\n");
+  CHECK(figure(result, "retained_wal_bytes", "a") == 0x5D47F318 - 0x5D479390);
+  CHECK(figure(result, "retained_wal_bytes", "b") == Approx(1.22 * 1073741824).epsilon(0.005)); // as posted
+}
+
+TEST_CASE("views of 14 to 19 have no column that is not known") {
+  // As `select *` of each version prints them.
+  for (
+      const char* columns :
+      {"pid,usesysid,usename,application_name,client_addr,client_hostname,client_port,backend_start,backend_"
+       "xmin,"
+       "state,sent_lsn,write_lsn,flush_lsn,replay_lsn,write_lag,flush_lag,replay_lag,sync_priority,sync_"
+       "state,"
+       "reply_time",
+       "slot_name,plugin,slot_type,datoid,database,temporary,active,active_pid,xmin,catalog_xmin,restart_lsn,"
+       "confirmed_flush_lsn,wal_status,safe_wal_size,two_phase",
+       "slot_name,plugin,slot_type,datoid,database,temporary,active,active_pid,xmin,catalog_xmin,restart_lsn,"
+       "confirmed_flush_lsn,wal_status,safe_wal_size,two_phase,conflicting",
+       "slot_name,plugin,slot_type,datoid,database,temporary,active,active_pid,xmin,catalog_xmin,restart_lsn,"
+       "confirmed_flush_lsn,wal_status,safe_wal_size,two_phase,two_phase_at,inactive_since,conflicting,"
+       "invalidation_reason,failover,synced,slotsync_skip_reason",
+       "slot_name,spill_txns,spill_count,spill_bytes,stream_txns,stream_count,stream_bytes,total_txns,total_"
+       "bytes,"
+       "stats_reset",
+       "slot_name,spill_txns,spill_count,spill_bytes,stream_txns,stream_count,stream_bytes,mem_exceeded_"
+       "count,"
+       "total_txns,total_bytes,slotsync_skip_count,slotsync_last_skip,stats_reset",
+       "subid,subname,pid,relid,received_lsn,last_msg_send_time,last_msg_receipt_time,latest_end_lsn,"
+       "latest_end_time",
+       "subid,subname,worker_type,pid,leader_pid,relid,received_lsn,last_msg_send_time,last_msg_receipt_time,"
+       "latest_end_lsn,latest_end_time",
+       "subid,subname,apply_error_count,sync_error_count,stats_reset",
+       "subid,subname,apply_error_count,sync_error_count,confl_insert_exists,confl_update_origin_differs,"
+       "confl_update_exists,confl_update_missing,confl_delete_origin_differs,confl_delete_missing,"
+       "confl_multiple_unique_conflicts,stats_reset",
+       "wal_records,wal_fpi,wal_bytes,wal_buffers_full,wal_write,wal_sync,wal_write_time,wal_sync_time,stats_"
+       "reset",
+       "wal_records,wal_fpi,wal_bytes,wal_fpi_bytes,wal_buffers_full,stats_reset",
+       "backend_type,object,context,reads,read_time,writes,write_time,writebacks,writeback_time,extends,"
+       "extend_time,op_bytes,hits,evictions,reuses,fsyncs,fsync_time,stats_reset",
+       "backend_type,object,context,reads,read_bytes,read_time,writes,write_bytes,write_time,writebacks,"
+       "writeback_time,extends,extend_bytes,extend_time,hits,evictions,reuses,fsyncs,fsync_time,stats_reset",
+       "locktype,database,relation,page,tuple,virtualxid,transactionid,classid,objid,objsubid,"
+       "virtualtransaction,"
+       "pid,mode,granted,fastpath,waitstart"}) {
+    const std::string header = columns;
+    const std::string row(static_cast<std::size_t>(std::count(header.begin(), header.end(), ',')), ',');
+    INFO(header);
+    CHECK(problems(read_text(header + "\n" + row + "\n")).find("unknown_column") == std::string::npos);
+    CHECK(problems(read_text(header + "\n" + row + "\n")).find("no_view") == std::string::npos);
+    CHECK_THAT(problems(read_text(header + ",wal_sinc\n" + row + ",\n")), Catch::Contains("unknown_column"));
+  }
+}
+
+TEST_CASE("operations of 16 and 17 become bytes") {
+  const ReadResult result =
+      read_text("collected_at,backend_type,object,context,reads,writes,extends,op_bytes\n"
+                "2026-11-30 15:00:00+00,client backend,relation,normal,10,0,0,8192\n"
+                "2026-11-30 15:00:10+00,client backend,relation,normal,20,0,0,8192\n");
+  CHECK(figure(result, "io_read_bytes_per_s", "relation") == 8192);
+}
+
 TEST_CASE("9.x calls positions locations") {
   const ReadResult result =
       read_text("now,application_name,sync_state,sent_location\n2016-09-08 09:44:11+03,s,async,0/20\n");

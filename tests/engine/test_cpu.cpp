@@ -200,3 +200,23 @@ TEST_CASE("second threads count the threads of one process") {
   });
   check_dates(found, {8 / 5.0});
 }
+
+TEST_CASE("a burstable host is fast until its credits are used up, then all its CPUs do its baseline") {
+  Machine machine = machine_of(2);
+  machine.baseline = 0.2;
+  machine.cpu_credits_s = 6;
+  // One thread spends 1 and earns 0.4 a second: 10 s. Then it gets the 0.4 that both CPUs earn.
+  check_dates(completion(machine, {{0, 9}}), {9});
+  check_dates(completion(machine, {{0, 14}}), {10 + 4 / 0.4});
+  // Two threads spend 1.6 a second net, 3.75 s, and share 0.4 cores afterwards.
+  check_dates(completion(machine, {{0, 5}, {0, 5}}), Numbers(2, 3.75 + 2.5 / 0.4));
+  machine.baseline = 1;
+  check_dates(completion(machine, {{0, 14}}), {14});
+}
+
+TEST_CASE("a burstable host earns while it idles") {
+  Machine machine = machine_of(2);
+  machine.baseline = 0.2;
+  // In 10 s it gathers 4 s: a thread runs 4 / 0.6 s at full speed.
+  check_dates(completion(machine, {{10, 8}}), {10 + 4 / 0.6 + (8 - 4 / 0.6) / 0.4});
+}

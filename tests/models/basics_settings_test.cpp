@@ -61,14 +61,29 @@ TEST_CASE("the settings that have an effect on a run") {
   for (const GucDescriptor& guc : guc_table())
     if (guc.modelled)
       modelled.insert(guc.name);
-  CHECK(modelled == std::set<std::string_view>{
-                        "checkpoint_completion_target", "checkpoint_timeout", "fsync", "full_page_writes",
-                        "idle_replication_slot_timeout", "logical_decoding_work_mem", "max_connections",
-                        "max_logical_replication_workers", "max_parallel_apply_workers_per_subscription",
-                        "max_slot_wal_keep_size", "max_wal_size", "max_worker_processes",
-                        "synchronous_commit", "wal_buffers", "wal_keep_size", "wal_receiver_status_interval",
-                        "wal_receiver_timeout", "wal_retrieve_retry_interval", "wal_sender_timeout",
-                        "wal_writer_delay"});
+  CHECK(modelled == std::set<std::string_view>{"checkpoint_completion_target",
+                                               "checkpoint_timeout",
+                                               "deadlock_timeout",
+                                               "fsync",
+                                               "full_page_writes",
+                                               "idle_replication_slot_timeout",
+                                               "lock_timeout",
+                                               "logical_decoding_work_mem",
+                                               "max_connections",
+                                               "max_logical_replication_workers",
+                                               "max_parallel_apply_workers_per_subscription",
+                                               "max_slot_wal_keep_size",
+                                               "max_wal_size",
+                                               "max_worker_processes",
+                                               "synchronous_commit",
+                                               "synchronous_standby_names",
+                                               "wal_buffers",
+                                               "wal_keep_size",
+                                               "wal_receiver_status_interval",
+                                               "wal_receiver_timeout",
+                                               "wal_retrieve_retry_interval",
+                                               "wal_sender_timeout",
+                                               "wal_writer_delay"});
 }
 
 TEST_CASE("settings come and go with versions") {

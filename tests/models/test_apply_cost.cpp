@@ -13,7 +13,7 @@ namespace {
 /// One int4 key, 1,000 characters: 7 rows a heap page.
 Table wide_table(int secondary_indexes = 0) {
   Table table;
-  table.name = "t";
+  table.name = std::string("t");
   table.columns = {{"k", ColumnType::Int4, 0, {ColumnValue::Kind::Sequence, 0}},
                    {"filler", ColumnType::Text, 1000, {}}};
   table.primary_key = {0};
@@ -62,6 +62,13 @@ TEST_CASE("secondary indexes cost inserts and updates, not deletes") {
   CHECK(cpu(wide_table(2), Operation::Insert) == Approx(207));
   CHECK(cpu(wide_table(2), Operation::Update) == Approx(218));
   CHECK(cpu(wide_table(2), Operation::Delete) == Approx(8));
+}
+
+TEST_CASE("a heap-only update leaves the indexes alone, and needs no second page") {
+  Table table = wide_table(2);
+  table.hot_updates = 0.75;
+  CHECK(cpu(table, Operation::Update) == Approx(8 + 7 - 3 + 0.25 * (6 + 200)));
+  CHECK(cpu(table, Operation::Insert) == Approx(207));
 }
 
 TEST_CASE("triggers and foreign keys fire in an apply worker only when somebody enabled them for it") {

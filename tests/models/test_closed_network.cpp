@@ -169,11 +169,19 @@ TEST_CASE("drawn response times have the mean that Little's law asks for") {
 }
 
 TEST_CASE("wake-ups are the arrivals that find the process asleep") {
-  const WakeUps idle;
-  CHECK(idle.count(10, 1, 0, 0) == 10);
-  CHECK(idle.count(10, 1, 0.5, 0) == 5); // busy half of the time
-  CHECK(idle.count(10, 1, 1.5, 0.1) == 0);
+  WakeUps one;
+  CHECK(one.count({1, 10, 1, 0}, 0, 0) == 10);
+  CHECK(one.count({1, 10, 1, 0.5}, 0, 0) == 5); // busy half of the time
+  CHECK(one.count({1, 10, 1, 1.5}, 0, 0.1) == 0);
   // u = 0.2 + 0.5 (1 - u): u = 7/15, 8/15 of the arrivals wake it.
-  CHECK(idle.count(10, 1, 0.2, 0.05) == Approx(10 * 8 / 15.0));
-  CHECK(idle.count(0, 1, 0.2, 0.05) == 0);
+  CHECK(one.count({1, 10, 1, 0.2}, 0, 0.05) == Approx(10 * 8 / 15.0));
+  CHECK(one.count({1, 0, 1, 0.2}, 0, 0.05) == 0);
+}
+
+TEST_CASE("what other streams bring keeps a process awake, as long as they last") {
+  WakeUps both;
+  CHECK(both.count({1, 10, 1, 0.5}, 0, 0) == 5);
+  CHECK(both.count({2, 10, 1, 0.3}, 0, 0) == Approx(2)); // 0.8 busy
+  CHECK(both.count({1, 10, 1, 0.7}, 1, 0) == Approx(0).margin(1e-12));
+  CHECK(both.count({2, 10, 1, 0.3}, 100, 0) == Approx(7)); // the other one is long over
 }

@@ -14,7 +14,7 @@ namespace {
 /// Key of 4 bytes and a document of `width` bytes, as it is stored.
 Table documents(int width) {
   Table table;
-  table.name = "d";
+  table.name = std::string("d");
   table.columns = {{"id", ColumnType::Int4, 0, {}}, {"doc", ColumnType::Text, width, {}}};
   table.primary_key = {0};
   return table;
@@ -23,7 +23,7 @@ Table documents(int width) {
 StatementStep statement(Operation operation, std::vector<Assignment> assignments = {}) {
   StatementStep step;
   step.operation = operation;
-  step.table = "d";
+  step.table = std::string("d");
   step.rows = 1;
   step.assignments = std::move(assignments);
   return step;

@@ -162,7 +162,7 @@ TEST_CASE("bandwidth binds only when it is the bottleneck") {
     const double wire_s = found[5].metrics.at("sent_bytes") / gbps;
     CHECK(wire_s > 0.76);
     CHECK(total_s(found[5]) > wire_s);
-    CHECK(total_s(found[5]) > 1.05 * total_s(found[3]));
+    CHECK(total_s(found[5]) > 1.02 * total_s(found[3])); // off: the subscriber's WAL goes to its disk as well
   }
 }
 

@@ -17,10 +17,10 @@ TEST_CASE("the public form has exactly the fixed keys") {
   std::vector<std::string> keys;
   for (const auto& [key, value] : object.items())
     keys.push_back(key);
-  CHECK(keys == std::vector<std::string>{"bottleneck", "bottleneck_reason", "clients", "fingerprint",
-                                         "guesses", "metrics", "outcomes", "scenario", "scenario_hash",
-                                         "seed", "stages", "subscriptions", "transactions", "version",
-                                         "warnings"});
+  CHECK(keys == std::vector<std::string>{"analytic", "bottleneck", "bottleneck_reason", "clients",
+                                         "fingerprint", "guesses", "metrics", "outcomes", "scenario",
+                                         "scenario_hash", "seed", "sessions", "stages", "statistics",
+                                         "subscriptions", "transactions", "version", "warnings"});
   CHECK(object["fingerprint"] == "deadbeefcafef00d");
   CHECK(object["seed"].get<std::uint64_t>() == 18446744073709551615ULL);
   CHECK(object["stages"]["apply"] == json{{"busy", 0.5}, {"starved", 0.125}, {"blocked", 0.375}});

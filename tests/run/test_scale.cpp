@@ -46,6 +46,22 @@ TEST_CASE("a fleet of 64 subscriptions and 200 sessions keeps up, and every chan
   check_fleet(run_fleet("60s"), 60);
 }
 
+TEST_CASE("500 open transactions bear 10 DDL a second, and not 100") {
+  Library library;
+  library.root = REPLISIM_SOURCE_DIR;
+  const auto state = [&](const std::string& rate) {
+    const Scenario scenario = load_scenario(
+        library.root / "scenarios/planning/ddl_rate.yaml",
+        {parse_override("workload.ddl.rate=" + rate), parse_override("observe.until=130s")}, library);
+    const RunResult result = run_simulation(scenario, 1);
+    CHECK((result.metrics.at("catalog_spill_bytes") > 0) == (rate != "1/s"));
+    return result.verdicts.at("s").state;
+  };
+  CHECK(state("1/s") == "keeping up");
+  CHECK(state("10/s") == "keeping up");
+  CHECK(state("100/s") == "falling behind");
+}
+
 TEST_CASE("a fleet of 64 subscriptions and 200 sessions over an hour", "[.][fleet]") {
   check_fleet(run_fleet("1h"), 3600);
 }

@@ -127,4 +127,3 @@ TEST_CASE("settings that do nothing here are told in one warning") {
   REQUIRE(scenario.warnings.size() == 1);
   CHECK(scenario.warnings[0] == "settings without effect on the simulation: autovacuum, shared_buffers");
 }
-

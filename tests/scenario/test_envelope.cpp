@@ -49,7 +49,8 @@ TEST_CASE("a run outside of the envelope names the quantity and how far") {
                                      {"server_version", {18, 18}}}) ==
         std::vector<std::string>{
             "profile seed1-host was validated with server_version at 18; here it is 17, an earlier one",
-            "profile seed1-host was validated with transaction_rows from 1,000 to 500,000; here it is 5,000,000, "
+            "profile seed1-host was validated with transaction_rows from 1,000 to 500,000; here it is "
+            "5,000,000, "
             "10 times "
             "the largest",
             "profile seed1-host was validated with rolled_back at 0%; here it is 20%, more than the largest",

@@ -55,6 +55,12 @@ TEST_CASE("a list of transactions is read as it is written") {
   CHECK(steps_text(load.distinct[0]) == "insert t 3; update t 1");
   CHECK(steps_text(load.distinct[1]) == "savepoint a; delete t 7; rollback_to a; release a; insert t 2");
 
+  // What is assigned is by name in the file, by number in the identity of a scenario.
+  const auto assigns =
+      loaded(header + "0,0,commit,update t 2 set a; update t 1\n").replays.at(0).distinct.at(0);
+  CHECK(steps_text(assigns) == "update t 2 set 0; update t 1");
+  CHECK(steps_text(assigns, loaded(list).tables) == "update t 2 set a; update t 1");
+
   const ReplayLoad fast = loaded(list, "{file: list.csv, speed: 4}").replays.at(0);
   CHECK(fast.transactions[2].at_s == 0.5);
   CHECK(fast.transactions[2].lasts_s == 2.5);
@@ -83,6 +89,10 @@ TEST_CASE("a mistaken list says line and reason") {
         Lines{"3: steps: number 4 is defined twice"});
   CHECK(mistakes(header + "0,0,commit,savepoint a; release b\n") ==
         Lines{"2: steps: no savepoint 'b' is open at this release (allowed: a)"});
+  CHECK(mistakes(header + "0,0,commit,update t 2 set aa; insert t 1 set a; update t 1 for\n") ==
+        Lines{"2: steps: table 't' has no column 'aa' (did you mean 'a'?)",
+              "2: steps: found 'set a' after 'insert t 1'; allowed is only 'set COLUMN', after an update",
+              "2: steps: found 'for' after 'update t 1'; allowed is only 'set COLUMN', after an update"});
   CHECK(mistakes(header + "0,0,commit,\n") == Lines{"2: steps: there is none"});
 }
 

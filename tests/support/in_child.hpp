@@ -71,7 +71,7 @@ private:
 /// A machine of `cores` cores without second threads.
 inline Machine machine_of(int cores, double speed = 1) {
   Machine machine;
-  machine.name = "m";
+  machine.name = std::string("m");
   machine.cores_per_socket = cores;
   machine.speed = speed;
   return machine;

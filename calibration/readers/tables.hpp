@@ -1,0 +1,20 @@
+// Plain tables of results: a header, then one row a run or a moment; commas, semicolons, tabs or pipes
+// between cells. Which column is which metric follows from its name, or from a column map.
+#pragma once
+
+#include "calibration/readers/reader.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace replisim::readers {
+
+std::unique_ptr<Reader> make_tables_reader();
+
+/// The cells of a line without blanks around them. Quotes are honoured where commas, semicolons or tabs
+/// separate; the bars at both ends of a row of pipes are none.
+std::vector<std::string> table_cells(std::string_view line, char separator);
+
+} // namespace replisim::readers

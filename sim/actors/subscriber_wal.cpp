@@ -1,0 +1,69 @@
+#include "sim/actors/subscriber_wal.hpp"
+
+#include "models/wal_volume.hpp"
+
+#include <algorithm>
+
+namespace replisim {
+
+void SubscriberWal::append(Bytes bytes) {
+  written_bytes_ += bytes;
+  constexpr Bytes typical_record_bytes = 100;
+  WalEntry entry;
+  entry.records = std::max<std::int64_t>(1, bytes / typical_record_bytes);
+  entry.what = OtherWal{}; // of no interest to walsenders of the subscriber
+  log_->append(bytes, std::move(entry));
+}
+
+void SubscriberWal::write(double bytes) {
+  if (log_ == nullptr)
+    return;
+  fraction_bytes_ += bytes;
+  const auto whole = static_cast<Bytes>(fraction_bytes_);
+  if (whole == 0)
+    return;
+  fraction_bytes_ -= static_cast<double>(whole);
+  append(whole);
+}
+
+void SubscriberWal::make_room(engine::Process& process) {
+  if (log_ != nullptr)
+    log_->make_room(process);
+}
+
+void SubscriberWal::commit(engine::Process& process, Lsn remote_end) {
+  if (log_ != nullptr)
+    append(commit_record_bytes());
+  commit_each(process, 1, remote_end);
+}
+
+void SubscriberWal::commit_each(engine::Process& process, std::int64_t transactions, Lsn remote_end) {
+  if (log_ == nullptr) {
+    flushed_remote_ = remote_end;
+    return;
+  }
+  const Lsn local_end = log_->inserted();
+  if (commits_wait_) {
+    process.sleep(static_cast<double>(transactions - 1) * flush_s_);
+    log_->flush(process, local_end);
+  }
+  pending_.push_back({local_end, remote_end});
+}
+
+Lsn SubscriberWal::flushed_remote() {
+  while (not pending_.empty() and pending_.front().local_end <= log_->flushed()) {
+    flushed_remote_ = pending_.front().remote_end;
+    pending_.pop_front();
+  }
+  return flushed_remote_;
+}
+
+void spend(engine::Process& process, double other_cpu_s, const ApplyTime& work, SubscriberWal& wal) {
+  wal.write(work.wal_bytes);
+  process.cpu(other_cpu_s + work.cpu_s);
+  if (work.read_s > 0)
+    process.sleep(work.read_s);
+  wal.make_room(process);
+}
+
+} // namespace replisim
