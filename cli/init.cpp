@@ -2,13 +2,13 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "models/base/suggest.hpp"
+#include "sim/report/files.hpp"
 #include "sim/scenario/loader.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -133,11 +133,7 @@ const Preset& preset_named(const std::string& name) {
 void write_scenario(const std::string& file, const std::string& text) {
   if (std::filesystem::exists(file))
     throw UsageError(fmt::format("{}: is there already; name another file", file));
-  std::ofstream out(file);
-  out << text;
-  out.close();
-  if (not out)
-    throw UsageError(fmt::format("{}: cannot be written", file));
+  write_file(file, text);
   try {
     load_scenario(file, {}, find_library());
   } catch (const ScenarioError&) {

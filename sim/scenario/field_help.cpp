@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -40,7 +41,12 @@ std::string line(std::string_view label, std::string_view text) {
 /// A walk from object to object along the parts of a path.
 class Walk {
 public:
-  explicit Walk(const std::string& path) : path_(path), parts_(parts_of(path)) {}
+  explicit Walk(const std::string& path) : path_(path), parts_(parts_of(path)) {
+    if (std::any_of(parts_.begin(), parts_.end(), [](const std::string& part) { return part.empty(); }))
+      throw UsageError(fmt::format("'{}' is no field path; write names with one dot between them, as in "
+                                   "subscriptions.s.streaming",
+                                   path));
+  }
 
   std::string help() {
     const ObjectDescriptor* object = &object_of("scenario");
@@ -50,13 +56,15 @@ public:
       if (field == nullptr)
         throw unknown(key, names_of(*object));
       if (field->type == T::Settings and not at_end())
-        return setting(take());
+        return whole(setting(take()));
       if (field->type == T::Costs and not at_end())
-        return cost();
+        return whole(cost());
       if (field->type == T::ObjectMap and not at_end())
         take(); // the name of an entry
-      if (at_end() or field->object.empty())
+      if (at_end())
         return fmt::format("{}\n{}", path_, about(*field));
+      if (field->object.empty())
+        throw too_long(parts_[next_ - 1]);
       object = &object_of(field->object);
     }
   }
@@ -77,6 +85,17 @@ private:
     return UsageError(fmt::format("{}: unknown key '{}'{}", path_, key,
                                   near.empty() ? fmt::format("; known here: {}", fmt::join(names, ", "))
                                                : fmt::format(" (did you mean '{}'?)", near)));
+  }
+
+  UsageError too_long(const std::string& last) const {
+    return UsageError(fmt::format("{}: nothing lies below '{}', which has no keys of its own", path_, last));
+  }
+
+  /// The answer, when it used up the path.
+  std::string whole(const std::string& answer) const {
+    if (not at_end())
+      throw too_long(parts_[next_ - 1]);
+    return answer;
   }
 
   std::string about(const FieldDescriptor& field) const {

@@ -46,6 +46,13 @@ TEST_CASE("explain-key knows fields, settings and costs, and the nearest name") 
   const Outcome wrong = program("explain-key servers.pub.setings.max_wal_size");
   CHECK(wrong.exit_code == 2);
   CHECK(wrong.err == "servers.pub.setings.max_wal_size: unknown key 'setings' (did you mean 'settings'?)\n");
+  for (const std::string path : {"servers.pub.settings.max_wal_size.foo", "subscriptions.s.streaming.foo",
+                                 "profile.parameters.apply.insert_row.x.y"}) {
+    const Outcome longer = program("explain-key " + path);
+    CHECK(longer.exit_code == 2);
+    CHECK_THAT(longer.err, Catch::Contains("nothing lies below"));
+  }
+  CHECK_THAT(program("explain-key subscriptions..streaming").err, Catch::Contains("is no field path"));
   CHECK(program("explain-key servers.pub.settings.max_wal_sise").exit_code == 2);
   CHECK(program("explain-key profile.parameters.apply.insert_rows").exit_code == 2);
 }
