@@ -303,15 +303,8 @@ private:
 
 } // namespace
 
-std::vector<std::string> table_cells(std::string_view line, char separator) {
+std::vector<std::string> split_cells(std::string_view line, char separator) {
   std::vector<std::string> cells(1);
-  if (separator == '|') {
-    line = trimmed(line);
-    if (line.starts_with('|'))
-      line.remove_prefix(1);
-    if (line.ends_with('|'))
-      line.remove_suffix(1);
-  }
   bool in_quotes = false;
   for (std::size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
@@ -329,6 +322,17 @@ std::vector<std::string> table_cells(std::string_view line, char separator) {
   for (std::string& cell : cells)
     cell = std::string(trimmed(cell));
   return cells;
+}
+
+std::vector<std::string> table_cells(std::string_view line, char separator) {
+  if (separator == '|') {
+    line = trimmed(line);
+    if (line.starts_with('|'))
+      line.remove_prefix(1);
+    if (line.ends_with('|'))
+      line.remove_suffix(1);
+  }
+  return split_cells(line, separator);
 }
 
 std::unique_ptr<Reader> make_tables_reader() { return std::make_unique<TablesReader>(); }

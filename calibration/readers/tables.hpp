@@ -17,4 +17,8 @@ std::unique_ptr<Reader> make_tables_reader();
 /// separate; the bars at both ends of a row of pipes are none.
 std::vector<std::string> table_cells(std::string_view line, char separator);
 
+/// What stands between separators, trimmed; quotes are honoured unless the separator is '|'. An empty cell at
+/// either end counts, as psql's aligned rows have them.
+std::vector<std::string> split_cells(std::string_view line, char separator);
+
 } // namespace replisim::readers

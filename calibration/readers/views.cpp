@@ -1,5 +1,7 @@
 #include "calibration/readers/views.hpp"
 
+#include "calibration/readers/tables.hpp"
+
 #include "calibration/import/wal_dump.hpp"
 #include "calibration/readers/view_derived.hpp"
 #include "models/base/suggest.hpp"
@@ -25,28 +27,6 @@ std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");
   return first == std::string_view::npos ? std::string_view()
                                          : text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-/// The cells of a line; in CSV quotes are honoured.
-std::vector<std::string> cells_of(std::string_view line, char separator) {
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (separator != '|' and c == '"') {
-      if (quoted and i + 1 < line.size() and line[i + 1] == '"')
-        cells.back() += line[++i];
-      else
-        quoted = not quoted;
-    } else if (c == separator and not quoted) {
-      cells.emplace_back();
-    } else {
-      cells.back() += c;
-    }
-  }
-  for (std::string& cell : cells)
-    cell = std::string(trimmed(cell));
-  return cells;
 }
 
 /// The time of psql's \watch: "Mon Nov 30 13:56:26 2026 (every 1s)", a title in front of it or not.
@@ -137,7 +117,7 @@ private:
     for (const char separator : {'|', ',', ';', '\t'}) {
       if (line.find(separator) == std::string_view::npos)
         continue;
-      std::vector<std::string> names = cells_of(line, separator);
+      std::vector<std::string> names = split_cells(line, separator);
       if (view_of(names) == nullptr)
         continue;
       std::set<std::string> seen;
@@ -159,7 +139,7 @@ private:
     if (columns_.empty())
       return input_.report(
           "no_view", fmt::format("'{}' belongs to no statistics view; it was left out", line.substr(0, 60)));
-    const std::vector<std::string> cells = cells_of(line, separator_);
+    const std::vector<std::string> cells = split_cells(line, separator_);
     if (cells.size() != columns_.size())
       return input_.report("cell_count",
                            fmt::format("the row has {} cells, the header {} columns; it was left out{}",
@@ -369,7 +349,8 @@ public:
       if (line.starts_with("{\"collected_at\""))
         return Match::Certain;
       for (const char separator : {'|', ',', ';', '\t'})
-        if (line.find(separator) != std::string_view::npos and view_of(cells_of(line, separator)) != nullptr)
+        if (line.find(separator) != std::string_view::npos and
+            view_of(split_cells(line, separator)) != nullptr)
           return Match::Certain;
       if (line.starts_with('{') or line.starts_with("[{")) {
         const auto parsed = nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
