@@ -127,8 +127,9 @@ Report report_u29() {
     const ReportReader read(results);
     constexpr double load_s = 600, length_s = 3000;
     const double off_s = drained_s(read, "off", length_s);
-    return {{"drain over load", off_s / load_s, "ratio", 4.4, 4.8},
-            {"drain", off_s / 60, "min", 44, 48},
+    // Hardware, load and costs are guesses: 4.6 within 15 %, and nothing is set to meet it.
+    return {{"drain over load", off_s / load_s, "ratio", 3.91, 5.29},
+            {"drain", off_s / 60, "min", 39.1, 52.9},
             {"parallel over off", drained_s(read, "parallel", length_s) / off_s, "ratio", 0.999, 1.001},
             {"parallel, 16 workers over off", drained_s(read, "parallel, 16 workers", length_s) / off_s,
              "ratio", 0.999, 1.001},
