@@ -1,4 +1,4 @@
-// The subscriber's processes alone: a leader fed by a stub sender, a parallel apply worker fed by a stub
+// The subscriber's processes alone: a leader fed by a simple sender, a parallel apply worker fed by a simple
 // leader.
 #include "sim/actors/apply_worker.hpp"
 #include "tests/support/scenario_builder.hpp"
@@ -26,7 +26,7 @@ RowChanges rows(std::uint32_t top, std::vector<std::pair<std::uint32_t, Rows>> r
 }
 CommitTransaction commit_of(std::uint32_t top, bool streamed) { return {{top}, {100}, streamed}; }
 
-/// A leader with its pool of workers; the stub sender sends a list of messages, each at its date.
+/// A leader with its pool of workers; the simple sender sends a list of messages, each at its date.
 struct Subscriber {
   Subscriber(const CostParameters& with_costs, Streaming streaming, int pool)
       : costs(with_costs), price(costs), host(world.add_host("db", machine_of(8))),

@@ -22,7 +22,7 @@ WalEntry next(WalLog::Reader& reader, engine::Process& process, double wakeup_s 
   }
 }
 
-/// Everything around one backend, and a stub that reads what gets flushed.
+/// Everything around one backend, and a process that reads what gets flushed.
 struct Stage {
   explicit Stage(WalLog::Options options = {16'000'000, true}, double fsync_latency_s = 10 * ms)
       : host(world.add_host("db", machine_of(8))), wal(world, options, Disk{"d", fsync_latency_s, 1e6, 1e6}) {

@@ -1,4 +1,4 @@
-// The walsender alone: a stub inserts WAL, another reads what is sent and writes it down.
+// The walsender alone: a process inserts WAL, another reads what is sent and writes it down.
 #include "models/base/check.hpp"
 #include "sim/actors/walsender.hpp"
 #include "tests/support/scenario_builder.hpp"
