@@ -60,7 +60,7 @@ void add_script(const ClientScript& script, double share, const std::map<std::st
   demand.client_cpu_s += share * trips * costs.client_statement_s;
   demand.latency_s += share * trips * round_trip_s;
   demand.round_trips += share * trips;
-  demand.flush_share += script.flow.transaction.empty() ? 0 : share;
+  demand.write_share += script.flow.transaction.empty() ? 0 : share;
 }
 
 } // namespace
@@ -75,14 +75,13 @@ double script_share(const ClientLoad& load, std::size_t index) {
 ClientDemand client_demand(const ClientLoad& load, const std::map<std::string, Table>& tables,
                            const CostParameters& costs, const ClientRoute& route) {
   ClientDemand demand;
-  demand.flush_share = demand.round_trips = 0;
+  demand.write_share = demand.round_trips = 0;
   demand.think_s = load.think_s;
   demand.flush_s = route.flush_s;
   const double round_trip_s = 2 * (costs.wakeup_latency_s + route.one_way_s);
   for (std::size_t i = 0; i < load.scripts.size(); ++i)
     add_script(load.scripts[i], script_share(load, i), tables, costs, round_trip_s, demand);
-  if (route.flush_s == 0)
-    demand.flush_share = 0;
+  demand.flush_share = route.flush_s > 0 ? demand.write_share : 0;
   return demand;
 }
 

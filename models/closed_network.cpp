@@ -147,12 +147,13 @@ double ClosedNetwork::solve_locks(double seen) {
   for (std::size_t i = demand_.locks.size(); i-- > 0;) {
     const HotRows& hot = demand_.locks[i];
     const double flush_s = demand_.flush_share > 0 ? cycle_.flush_s / demand_.flush_share : 0;
+    const double sync_s = demand_.write_share > 0 ? cycle_.sync_wait_s / demand_.write_share : 0;
     const auto part = [](double of_s, double all_s, double residence_s) {
       return all_s > 0 ? of_s / all_s * residence_s : 0;
     };
     const double hold_s = part(hot.server_cpu_s, demand_.server_cpu_s, cycle_.server_cpu_s) +
                           part(hot.client_cpu_s, demand_.client_cpu_s, cycle_.client_cpu_s) + hot.latency_s +
-                          flush_s + inner_s;
+                          flush_s + sync_s + inner_s;
     const double utilisation = std::min(1.0, cycle_.tps * hot.share / hot.rows * hold_s);
     lock_busy_[i] = seen * utilisation;
     double wait_s =
@@ -193,7 +194,8 @@ double ClosedNetwork::draw_response_s(const std::vector<double>& uniforms) const
       demand_.server_cpu_s / pool_.server->speed + demand_.client_cpu_s / pool_.client->speed;
   const double queueing_s = std::max(0.0, cycle_.server_cpu_s + cycle_.client_cpu_s - own_s);
   const int rounds = std::max(1, static_cast<int>(demand_.round_trips));
-  double response_s = std::min(own_s, cycle_.server_cpu_s + cycle_.client_cpu_s) + cycle_.latency_s;
+  double response_s =
+      std::min(own_s, cycle_.server_cpu_s + cycle_.client_cpu_s) + cycle_.latency_s + cycle_.sync_wait_s;
   double product = 1;
   for (int i = 0; i < rounds and queueing_s > 0; ++i)
     product *= 1 - uniform();

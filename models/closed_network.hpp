@@ -31,7 +31,8 @@ struct ClientDemand {
   double latency_s = 0; ///< of all round trips together, CPU not included
   double think_s = 0;
   double flush_s = 0;     ///< one flush of the WAL; 0: commits do not wait
-  double flush_share = 1; ///< transactions that have something to flush
+  double flush_share = 1; ///< transactions that have something to flush, and wait for it
+  double write_share = 1; ///< transactions that have changed something
   double round_trips = 1;
   std::vector<HotRows> locks; ///< in the order in which they are taken
 };
@@ -58,13 +59,16 @@ struct ClientCycle {
   double latency_s = 0;
   double lock_wait_s = 0;
   double flush_s = 0;           ///< the flush itself and the wait for the one before it
+  double sync_wait_s = 0;       ///< for synchronous standbys, the locks still held
   double pause_s = 0;           ///< think time, and waiting for the rate
   double flushes_per_s = 0;     ///< commit groups
   double running_backends = 0;  ///< threads that run or want a core, mean
   double running_clients = 0;   ///< of the client program
   double response_variance = 0; ///< of the time between two pauses, s^2
 
-  double response_s() const { return server_cpu_s + client_cpu_s + latency_s + lock_wait_s + flush_s; }
+  double response_s() const {
+    return server_cpu_s + client_cpu_s + latency_s + lock_wait_s + flush_s + sync_wait_s;
+  }
 };
 
 /// Chance that a commit finds a flush under way, when `others_per_s` commits of others come at random:
@@ -79,6 +83,8 @@ public:
 
   /// The steady state with these others beside the clients. Starts from the state before.
   const ClientCycle& solve(OtherThreads others);
+  /// Each commit that has changed something waits so much longer for synchronous standbys.
+  void set_sync_wait(double seconds) { cycle_.sync_wait_s = demand_.write_share * seconds; }
 
   /// The time from BEGIN to COMMIT's return of one transaction; `uniform` gives independent numbers in [0,
   /// 1).

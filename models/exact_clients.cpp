@@ -117,7 +117,9 @@ void ExactClients::begin(int index, double now_s) {
 void ExactClients::walk(int index, double now_s) {
   const Client& client = clients_[static_cast<std::size_t>(index)];
   const ExactScript& script = scripts_[static_cast<std::size_t>(client.transaction.script)];
-  if (client.next_lock < script.lock_tables.size())
+  if (client.flushed)
+    finish(index, now_s);
+  else if (client.next_lock < script.lock_tables.size())
     reach_lock(index, now_s);
   else
     reach_commit(index, now_s);
@@ -173,7 +175,7 @@ void ExactClients::reach_commit(int index, double now_s) {
   const Client& client = clients_[static_cast<std::size_t>(index)];
   const ClientDemand& demand = scripts_[static_cast<std::size_t>(client.transaction.script)].demand;
   if (demand.flush_share <= 0 or demand.flush_s <= 0) {
-    finish(index, now_s);
+    (demand.write_share > 0 ? acknowledge(index, now_s) : finish(index, now_s));
     return;
   }
   if (not flushing_.empty()) {
@@ -195,17 +197,28 @@ void ExactClients::flush_over(double now_s) {
              flush_event);
   }
   for (const int index : done)
-    finish(index, now_s);
+    acknowledge(index, now_s);
   if (next_group_.empty()) {
     done.clear();
     std::swap(next_group_, done); // keeps its memory
   }
 }
 
+/// SyncRepWaitForLSN: the transaction is safe here and still shows as running.
+void ExactClients::acknowledge(int index, double now_s) {
+  if (sync_wait_s_ <= 0) {
+    finish(index, now_s);
+    return;
+  }
+  clients_[static_cast<std::size_t>(index)].flushed = true;
+  schedule(now_s + sync_wait_s_, index);
+}
+
 /// COMMIT returns: locks go to who waits for them, and the client begins anew.
 void ExactClients::finish(int index, double now_s) {
   Client& client = clients_[static_cast<std::size_t>(index)];
   client.transaction.commit_s = now_s;
+  client.flushed = false;
   committed_->push_back(client.transaction);
   for (const std::uint64_t key : client.held)
     release(key, now_s);

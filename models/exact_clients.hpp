@@ -47,11 +47,14 @@ public:
   void run(double until_s, const CpuStretch& server, const CpuStretch& client,
            std::vector<ExactTransaction>& committed);
   std::int64_t flushes() const { return flushes_; }
+  /// Each commit waits so much longer for synchronous standbys, its locks still held.
+  void set_sync_wait(double seconds) { sync_wait_s_ = seconds; }
 
 private:
   struct Client {
     ExactTransaction transaction;
     std::size_t next_lock = 0;
+    bool flushed = false; ///< and waits for synchronous standbys
     double waits_since_s = 0;
     int waits_for = -1; ///< index of a row in `rows_`
     int next_waiter = -1;
@@ -76,6 +79,7 @@ private:
   void leave_lock(int client, double now_s);
   void reach_commit(int client, double now_s);
   void flush_over(double now_s);
+  void acknowledge(int client, double now_s);
   void finish(int client, double now_s);
   void release(std::uint64_t key, double now_s);
   bool would_deadlock(int client, int holder) const;
@@ -95,6 +99,7 @@ private:
   std::vector<int> flushing_, next_group_;
   double next_start_s_ = 0; ///< with a limited rate
   std::int64_t flushes_ = 0;
+  double sync_wait_s_ = 0;
   CpuStretch server_, client_;
   std::vector<ExactTransaction>* committed_ = nullptr;
 };

@@ -133,6 +133,21 @@ LockManager::Woken LockManager::release_all(BackendId backend, bool session_ends
   return woken;
 }
 
+void LockManager::transfer(BackendId from, BackendId to) {
+  std::set<LockTag>& mine = backends_.at(index(from)).held;
+  for (auto it = mine.begin(); it != mine.end();) {
+    if (it->kind == LockTag::Kind::ApplyStream) { // the session's
+      ++it;
+      continue;
+    }
+    for (Held& held : locks_.at(*it).held)
+      if (held.backend == from)
+        held.backend = to;
+    backends_.at(index(to)).held.insert(*it);
+    it = mine.erase(it);
+  }
+}
+
 LockManager::Woken LockManager::give_up(BackendId backend) {
   Woken woken;
   Backend& self = backends_.at(index(backend));

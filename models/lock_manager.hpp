@@ -52,6 +52,8 @@ public:
   /// At the end of a transaction. Stream locks of parallel apply belong to the session and stay, unless it
   /// ends.
   Woken release_all(BackendId backend, bool session_ends = false);
+  /// What a transaction of `from` holds is held by `to` from now on; nobody may go on because of it.
+  void transfer(BackendId from, BackendId to);
   /// The backend no longer waits: cancelled, or out of patience.
   Woken give_up(BackendId backend);
 

@@ -9,6 +9,13 @@ namespace replisim::protocol {
 inline constexpr Bytes frame_bytes = 30;
 inline constexpr Bytes begin_body_bytes = 21;
 inline constexpr Bytes commit_body_bytes = 26;
+/// Two-phase messages carry the transaction's name, here of 16 characters and a zero (proto.c,
+/// logicalrep_write_begin_prepare and those after it).
+inline constexpr Bytes prepared_name_bytes = 17;
+inline constexpr Bytes begin_prepare_body_bytes = 29 + prepared_name_bytes;
+inline constexpr Bytes prepare_body_bytes = 30 + prepared_name_bytes;
+inline constexpr Bytes commit_prepared_body_bytes = 30 + prepared_name_bytes;
+inline constexpr Bytes rollback_prepared_body_bytes = 38 + prepared_name_bytes;
 inline constexpr Bytes stream_start_body_bytes = 6;
 inline constexpr Bytes stream_stop_body_bytes = 1;
 inline constexpr Bytes stream_commit_body_bytes = 30;

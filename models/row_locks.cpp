@@ -81,6 +81,14 @@ void RowLocks::release(BackendId backend) {
     holders.erase(backend);
 }
 
+void RowLocks::transfer(BackendId from, BackendId to) {
+  for (auto& [table, holders] : tables_)
+    if (auto held = holders.extract(from)) {
+      held.key() = to;
+      holders.insert(std::move(held));
+    }
+}
+
 void RowLocks::release(BackendId backend, const std::string& table, RowRange range) {
   const auto holders = tables_.find(table);
   if (holders == tables_.end())

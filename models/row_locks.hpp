@@ -48,6 +48,8 @@ public:
               const std::function<bool(BackendId)>& passes = {});
   /// The backend's transaction is over.
   void release(BackendId backend);
+  /// Rows of `from` are held by `to`, which holds none yet.
+  void transfer(BackendId from, BackendId to);
   /// Its changes of these rows were rolled back to a savepoint.
   void release(BackendId backend, const std::string& table, RowRange range);
   /// Rows of a table that a backend holds, in whatever strength.

@@ -113,4 +113,9 @@ SyncLevel sync_level(const std::string& synchronous_commit) {
   return synchronous_commit == "remote_apply" ? SyncLevel::Apply : SyncLevel::None;
 }
 
+bool commits_wait_for_standbys(const Settings& settings) {
+  return not settings.text("synchronous_standby_names").empty() and
+         sync_level(settings.text("synchronous_commit")) != SyncLevel::None;
+}
+
 } // namespace replisim

@@ -2,7 +2,7 @@
 // SyncRepGetNthLatestSyncRecPtr, SyncRepGetOldestSyncRecPtr) and syncrep_gram.y.
 #pragma once
 
-#include "models/base/units.hpp"
+#include "models/settings.hpp"
 
 #include <map>
 #include <optional>
@@ -31,5 +31,7 @@ std::optional<Lsn> sync_released(const SyncStandbys& rule, const std::map<std::s
 enum class SyncLevel { None, Write, Flush, Apply };
 /// off and local: None; remote_write: Write; on: Flush; remote_apply: Apply.
 SyncLevel sync_level(const std::string& synchronous_commit);
+/// Whether a server with these settings makes its commits wait for anybody.
+bool commits_wait_for_standbys(const Settings& settings);
 
 } // namespace replisim

@@ -140,6 +140,20 @@ Bytes abort_record_bytes() {
   return wal::max_align(24 + 2 + 8); // a subtransaction's abort carries the time alone
 }
 
+Bytes prepare_record_bytes() {
+  constexpr Bytes state_header = 72; // TwoPhaseFileHeader
+  constexpr Bytes name = 16;
+  constexpr Bytes locks =
+      2 * (8 + 24); // of a table and its primary key: TwoPhaseRecordOnDisk, TwoPhaseLockRecord
+  constexpr Bytes statistics = 8 + 80; // TwoPhasePgStatRecord
+  constexpr Bytes end_record = 8;
+  return wal::max_align(24 + 5 + state_header + name + locks + statistics + end_record);
+}
+
+Bytes prepared_name_bytes() {
+  return wal::max_align(4 + 4 + 16); // xinfo, xid, name (xact.c, XACT_XINFO_HAS_TWOPHASE and _GID)
+}
+
 Bytes top_xid_bytes() {
   return wal::max_align(1 + 4); // block id and xid (xloginsert.c, XLR_BLOCK_ID_TOPLEVEL_XID)
 }

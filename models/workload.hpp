@@ -49,7 +49,11 @@ struct BatchLoad {
   std::int64_t times = 1;
   bool rolls_back = false; ///< the transaction ends with ROLLBACK instead of COMMIT
   int sessions = 1;        ///< so many clients run it at the same time, step by step
+  /// PREPARE TRANSACTION at its end, and COMMIT (or ROLLBACK) PREPARED so much later; negative: neither.
+  double prepared_for_s = -1;
   std::vector<TransactionStep> transaction;
+
+  bool two_phase() const { return prepared_for_s >= 0; }
 };
 
 /// One point of a load curve: from `at_s` on the rate is multiplied by `factor`.

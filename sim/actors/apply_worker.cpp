@@ -130,15 +130,22 @@ void ApplyWorker::take(engine::Process& process, const Part& part) {
     return;
   }
   const auto* end = std::get_if<CommitTransaction>(&message);
-  if (end != nullptr)
-    record_.taken(end->top, part.on_link_s, part.visible_s, process.now());
+  const auto* finish = std::get_if<FinishPrepared>(&message);
+  const Xid top = top_of(message);
+  const bool commits = end != nullptr or (finish != nullptr and finish->commits);
+  if (commits)
+    record_.taken(top, part.on_link_s, part.visible_s, process.now());
   if (not await_sent(process, part))
     return;
-  if (end != nullptr)
-    record_.counted(end->top).path.spend(LagStage::Transfer, process.now());
+  if (commits)
+    record_.counted(top).path.spend(LagStage::Transfer, process.now());
   process.cpu(params_.costs->receive_change_s);
   if (end != nullptr)
     commit(process, *end);
+  else if (finish != nullptr)
+    finish_prepared(process, *finish);
+  else if (const auto* prepared = std::get_if<PrepareTransaction>(&message))
+    prepare(process, *prepared);
   else if (const auto* undone = std::get_if<AbortSubtransaction>(&message))
     abort(process, *undone);
   in_.release(part);
@@ -287,7 +294,7 @@ void ApplyWorker::commit(engine::Process& process, const CommitTransaction& comm
   const auto it = streamed_.find(commit.top);
   auto& delivery = record_.deliveries[commit.top];
   if (commit.streamed and it != streamed_.end() and it->second.worker >= 0) {
-    const bool done = commit_in_worker(process, commit, it->second);
+    const bool done = end_in_worker(process, commit.top, commit, it->second);
     streamed_.erase(it);
     if (not done)
       return;
@@ -312,6 +319,42 @@ void ApplyWorker::commit(engine::Process& process, const CommitTransaction& comm
     --record_.locking_transactions;
   params_.locks->end_transaction(params_.backend);
   note_commit(commit.end);
+}
+
+/// apply_handle_prepare and apply_handle_stream_prepare.
+void ApplyWorker::prepare(engine::Process& process, const PrepareTransaction& prepare) {
+  received_ = prepare.end;
+  const auto it = prepare.streamed ? streamed_.find(prepare.top) : streamed_.end();
+  if (it != streamed_.end() and it->second.worker >= 0) {
+    const bool done = end_in_worker(process, prepare.top, prepare, it->second);
+    streamed_.erase(it);
+    if (done)
+      note_commit(prepare.end);
+    return;
+  }
+  if (it != streamed_.end()) {
+    if (not apply_file(process, prepare.top, it->second))
+      return;
+    file_changed(file_bytes(it->second), 0);
+    streamed_.erase(it);
+  }
+  if (const std::string refusal = params_.prepared->refusal(); not refusal.empty()) {
+    params_.errors->cancelled(refusal);
+    fail();
+    return;
+  }
+  params_.prepared->prepare(process, params_.backend, prepare);
+  note_commit(prepare.end);
+}
+
+/// apply_handle_commit_prepared and apply_handle_rollback_prepared.
+void ApplyWorker::finish_prepared(engine::Process& process, const FinishPrepared& finish) {
+  received_ = finish.end;
+  params_.prepared->finish(process, finish);
+  if (finish.commits)
+    record_.arrived(record_.deliveries[finish.top], process.now(),
+                    confirmed_s(process.now(), params_.flush_delay_s));
+  note_commit(finish.end);
 }
 
 void ApplyWorker::note_commit(Lsn end) {
@@ -371,9 +414,15 @@ void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const S
     const double each_s = batch.shape.receive_s + applying.cpu_s + applying.read_s;
     const double interval_s = batch.flow.span_s / transactions;
     const double commit_s = batch.shape.rows > 0 ? params_.costs->apply_transaction_s : 0;
+    std::function<void(double, double)> acknowledged;
+    if (params_.acknowledged)
+      acknowledged = [this](double applied_s, double flushed_s) {
+        params_.acknowledged(applied_s + connection_.latency_s(), flushed_s);
+      };
     flow_clock_.finish(batch,
                        {in_.crosses_link(), each_s > 0 ? commit_s / each_s : 0, process.now(),
-                        [this, interval_s](double applied_s) { return confirmed_s(applied_s, interval_s); }},
+                        [this, interval_s](double applied_s) { return confirmed_s(applied_s, interval_s); },
+                        acknowledged},
                        record_);
     record_.replayed(batch.end, process.now());
     params_.locks->end_transaction(params_.backend);

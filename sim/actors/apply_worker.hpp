@@ -11,6 +11,7 @@
 #include "sim/actors/apply_errors.hpp"
 #include "sim/actors/flow_clock.hpp"
 #include "sim/actors/parallel_apply_worker.hpp"
+#include "sim/actors/prepared_transactions.hpp"
 #include "sim/actors/replication_connection.hpp"
 #include "sim/actors/server_locks.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -37,7 +38,10 @@ public:
     std::function<void()> spools;        ///< called when a transaction goes over to a file
     SubscriberWal* wal = nullptr;        ///< of the subscription
     ApplyErrors* errors = nullptr;       ///< of the subscription
-    double flush_delay_s = 0.2;          ///< wal_writer_delay: how often it looks for flushes
+    PreparedTransactions* prepared = nullptr;
+    /// Called with what commits of small transactions wait for it: see SyncReplication::note_waits.
+    std::function<void(double, double)> acknowledged = {};
+    double flush_delay_s = 0.2; ///< wal_writer_delay: how often it looks for flushes
     double keepalive_interval_s =
         0;                       ///< half of wal_sender_timeout: the walsender asks for an answer; 0: never
     double retry_interval_s = 5; ///< wal_retrieve_retry_interval: distance of two starts, at least
@@ -98,7 +102,9 @@ private:
   void serialize(engine::Process& process, const Part& part, const RowChanges& batch, Streamed& streamed);
   void commit(engine::Process& process, const CommitTransaction& commit);
   bool fails(engine::Process& process, const std::vector<ChangeRun>& runs, double other_s_per_row);
-  bool commit_in_worker(engine::Process& process, const CommitTransaction& commit, Streamed& streamed);
+  void prepare(engine::Process& process, const PrepareTransaction& prepare);
+  void finish_prepared(engine::Process& process, const FinishPrepared& finish);
+  bool end_in_worker(engine::Process& process, Xid top, const ReplicationMessage& end, Streamed& streamed);
   void wait_for_worker(engine::Process& process, Xid top, const Streamed& streamed);
   bool apply_file(engine::Process& process, Xid top, const Streamed& streamed);
   void abort(engine::Process& process, const AbortSubtransaction& abort);

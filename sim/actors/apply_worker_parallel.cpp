@@ -159,15 +159,15 @@ void ApplyWorker::abort_in_worker(engine::Process& process, const AbortSubtransa
     file_changed(streamed.spooled_bytes, 0);
 }
 
-/// False when the worker failed.
-bool ApplyWorker::commit_in_worker(engine::Process& process, const CommitTransaction& commit,
-                                   Streamed& streamed) {
-  send_to_worker(process, commit.top, streamed, commit, protocol::stream_commit_body_bytes);
+/// `end` commits or prepares the transaction. False when the worker failed.
+bool ApplyWorker::end_in_worker(engine::Process& process, Xid top, const ReplicationMessage& end,
+                                Streamed& streamed) {
+  send_to_worker(process, top, streamed, end, protocol::stream_commit_body_bytes);
   if (streamed.spooling) {
     hand_over_spooled(process, streamed);
-    worker_of(streamed).ring().send(process, commit, {1, 0, 1});
+    worker_of(streamed).ring().send(process, end, {1, 0, 1});
   }
-  wait_for_worker(process, commit.top, streamed);
+  wait_for_worker(process, top, streamed);
   if (params_.errors->failed())
     return false;
   file_changed(streamed.spooled_bytes, 0);

@@ -44,11 +44,21 @@ Decoder::Result Decoder::decode(const WalEntry& entry) {
     decode_rows(entry, *rows, result);
   } else if (const auto* flow = std::get_if<FlowCommitted>(&entry.what)) {
     decode_flow(entry, *flow, result);
-  } else if (std::holds_alternative<SubtransactionAborted>(entry.what) or
-             std::holds_alternative<RolledBack>(entry.what)) {
+  } else if (std::holds_alternative<SubtransactionAborted>(entry.what)) {
     decode_abort(entry, result);
-  } else if (std::holds_alternative<Committed>(entry.what)) {
-    decode_commit(entry, result);
+  } else if (const auto* undone = std::get_if<RolledBack>(&entry.what)) {
+    if (undone->prepared and params_.two_phase)
+      finish_prepared(entry, false, result);
+    else
+      decode_abort(entry, result);
+  } else if (std::holds_alternative<Prepared>(entry.what)) {
+    if (params_.two_phase) // otherwise it is sent when it commits
+      decode_prepare(entry, result);
+  } else if (const auto* committed = std::get_if<Committed>(&entry.what)) {
+    if (committed->prepared and params_.two_phase)
+      finish_prepared(entry, true, result);
+    else
+      decode_commit(entry, result);
   } else if (const auto* changed = std::get_if<CatalogChanged>(&entry.what)) {
     open_.try_emplace(entry.top, InProgress{snapshot_, entry.next_xid});
     decode_catalog_change(entry, *changed, result);
@@ -166,15 +176,47 @@ Rows Decoder::forget_queued(Xid top) {
   return rows;
 }
 
-void Decoder::decode_commit(const WalEntry& entry, Result& result) {
+/// The client has it: DecodeCommit and DecodePrepare forget it.
+void Decoder::discard(const WalEntry& entry, Result& result) {
+  const Rows freed = buffer_.abort_transaction(entry.top);
+  result.steps.front().cpu_s += static_cast<double>(freed) * params_.costs->discard_change_s;
+  result.discarded_rows = forget_queued(entry.top);
+  result.discarded = true;
+}
+
+/// DecodePrepare. The transaction goes on being one in progress: decoding starts before it until it ends.
+void Decoder::decode_prepare(const WalEntry& entry, Result& result) {
+  if (entry.end <= confirmed_) {
+    discard(entry, result);
+    return;
+  }
+  result.steps.push_back(replay(entry));
+  result.steps.back().prepares = true;
+}
+
+void Decoder::finish_prepared(const WalEntry& entry, bool commits, Result& result) {
   open_.erase(entry.top);
-  if (entry.end <= confirmed_) { // the client has it: DecodeCommit forgets it
-    const Rows freed = buffer_.abort_transaction(entry.top);
-    result.steps.front().cpu_s += static_cast<double>(freed) * params_.costs->discard_change_s;
-    result.discarded_rows = forget_queued(entry.top);
+  if (entry.end <= confirmed_) {
     result.discarded = true;
     return;
   }
+  DecodeStep step;
+  step.kind = DecodeStep::Kind::FinishPrepared;
+  step.commits = commits;
+  step.top = entry.top;
+  step.lsn = entry.end;
+  result.steps.push_back(step);
+}
+
+void Decoder::decode_commit(const WalEntry& entry, Result& result) {
+  open_.erase(entry.top);
+  if (entry.end <= confirmed_)
+    discard(entry, result);
+  else
+    result.steps.push_back(replay(entry));
+}
+
+DecodeStep Decoder::replay(const WalEntry& entry) {
   Replay replay = buffer_.commit(entry.top);
   DecodeStep step;
   step.kind = replay.streamed ? DecodeStep::Kind::LastChunk : DecodeStep::Kind::Replay;
@@ -194,7 +236,7 @@ void Decoder::decode_commit(const WalEntry& entry, Result& result) {
     REPLISIM_REQUIRE(queued >= 0, "transaction {} sends more than was queued", sent.xid.value);
   }
   forget_queued(entry.top);
-  result.steps.push_back(std::move(step));
+  return step;
 }
 
 /// Each transaction of a flow is over before the next begins to matter: none stays in the buffer.

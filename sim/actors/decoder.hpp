@@ -17,12 +17,13 @@ namespace replisim {
 /// One step of work: CPU seconds to spend first, then (perhaps) something to send.
 struct DecodeStep {
   enum class Kind {
-    Work,        ///< nothing to send
-    Chunk,       ///< a streamed chunk (or several in a row: `chunks`)
-    Replay,      ///< a committed transaction, non-streamed: all its changes, then its commit
-    LastChunk,   ///< a streamed transaction's remainder (may be empty), then its commit
-    StreamAbort, ///< a streamed (sub)transaction was rolled back
-    Flow         ///< small transactions of a flow, each replayed at once
+    Work,           ///< nothing to send
+    Chunk,          ///< a streamed chunk (or several in a row: `chunks`)
+    Replay,         ///< a committed transaction, non-streamed: all its changes, then its commit
+    LastChunk,      ///< a streamed transaction's remainder (may be empty), then its commit
+    FinishPrepared, ///< COMMIT or ROLLBACK PREPARED of what was sent at PREPARE
+    StreamAbort,    ///< a streamed (sub)transaction was rolled back
+    Flow            ///< small transactions of a flow, each replayed at once
   } kind = Kind::Work;
   double cpu_s = 0;
   Xid top;
@@ -31,6 +32,8 @@ struct DecodeStep {
   std::vector<ChangeRun> runs;
   Rows rows = 0;
   std::int64_t chunks = 0;
+  bool prepares = false;                ///< of Replay and LastChunk: a PREPARE ends it, not its commit
+  bool commits = true;                  ///< of FinishPrepared
   Rows restored = 0;                    ///< how many rows come from spill files
   FlowCommitted flow;                   ///< of a Flow
   double inserted_s = 0, flushed_s = 0; ///< of a Flow's WAL
@@ -55,6 +58,7 @@ public:
   struct Params {
     Bytes work_mem_bytes = 0;
     bool streaming = false;
+    bool two_phase = false; ///< transactions are sent at PREPARE
     VersionTraits traits;
     const CostParameters* costs = nullptr;
     const std::map<std::string, Table>* tables = nullptr; ///< of flows
@@ -86,7 +90,11 @@ public:
 
 private:
   void decode_rows(const WalEntry& entry, const RowsWritten& rows, Result& result);
+  void decode_prepare(const WalEntry& entry, Result& result);
   void decode_commit(const WalEntry& entry, Result& result);
+  void finish_prepared(const WalEntry& entry, bool commits, Result& result);
+  void discard(const WalEntry& entry, Result& result);
+  DecodeStep replay(const WalEntry& entry);
   void decode_abort(const WalEntry& entry, Result& result);
   void decode_flow(const WalEntry& entry, const FlowCommitted& flow, Result& result);
   const RowShape* shape_of(const RowsWritten& written);

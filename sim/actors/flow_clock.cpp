@@ -40,6 +40,16 @@ void FlowClock::finish(const SmallTransactions& batch, const End& end, Subscript
   lag.spend(LagStage::Commit, served.ended.first_s, served.ended.last_s);
   lag.first.applied(end.confirmed_s(lag.first.date_s()));
   lag.last.applied(end.confirmed_s(lag.last.date_s()));
+  if (end.acknowledged) {
+    const auto since_flush_s = [](const LagParts& parts) {
+      return static_cast<double>(parts.lag() - parts.of(LagStage::CommitFlush)) * 1e-9;
+    };
+    const LagParts &early = lag.first.parts(), &late = lag.last.parts();
+    const double applied_s = (since_flush_s(early) + since_flush_s(late)) / 2;
+    const double feedback_s =
+        static_cast<double>(early.of(LagStage::Feedback) + late.of(LagStage::Feedback)) * 0.5e-9;
+    end.acknowledged(applied_s, applied_s + feedback_s);
+  }
   if (batch.flow.dates != nullptr) {
     finish_one_by_one(batch, lag, end, record);
     working_ = false;

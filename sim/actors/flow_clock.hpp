@@ -32,6 +32,9 @@ public:
     double now_s = 0;
     /// When the publisher will know of a commit applied at a date; negative: never.
     std::function<double(double)> confirmed_s;
+    /// Called with how long the transactions took from their flush on the publisher until they were applied,
+    /// and until the publisher knew that they were safe here; means. Null: nobody waits.
+    std::function<void(double, double)> acknowledged = {};
   };
   /// The batch is done: adds the lags of its transactions to the record's.
   void finish(const SmallTransactions& batch, const End& end, SubscriptionRecord& record);

@@ -71,6 +71,8 @@ void ParallelApplyWorker::take(engine::Process& process, const ReplicationStream
     abort_rows(*abort);
   else if (const auto* end = std::get_if<CommitTransaction>(&message))
     commit(process, *end);
+  else if (const auto* prepared = std::get_if<PrepareTransaction>(&message))
+    prepare(process, *prepared);
   else if (const auto* spooled = std::get_if<SpooledChanges>(&message))
     replay(process, part, *spooled);
   ring_.release(part);
@@ -178,10 +180,15 @@ bool ParallelApplyWorker::fails(engine::Process& process, const std::vector<Chan
   spend(process, static_cast<double>(*applicable) * other_s_per_row,
         price_.rows(part_of(runs, 0, *applicable)), shared_.wal);
   shared_.errors.raise(runs, process.now());
+  fail();
+  return true;
+}
+
+/// The leader goes down, too.
+void ParallelApplyWorker::fail() {
   shared_.failed();
   stop();
   finished_.notify();
-  return true;
 }
 
 /// apply_spooled_messages, after the ring has been drained.
@@ -202,6 +209,22 @@ void ParallelApplyWorker::commit(engine::Process& process, const CommitTransacti
   delivery.applied_s = process.now();
   record_.replayed(commit.end, process.now());
   finish(delivery);
+}
+
+/// The rows stay locked; the worker is free for other transactions.
+void ParallelApplyWorker::prepare(engine::Process& process, const PrepareTransaction& prepare) {
+  if (const std::string refusal = shared_.prepared.refusal(); not refusal.empty()) {
+    shared_.errors.cancelled(refusal);
+    fail();
+    return;
+  }
+  locks_.unlock(backend_, {LockTag::Kind::ApplyTransaction, stream_.name, stream_.number},
+                LockMode::AccessExclusive);
+  shared_.prepared.prepare(process, backend_, prepare);
+  applied_.clear();
+  changed_.clear();
+  idle_ = true;
+  finished_.notify();
 }
 
 } // namespace replisim

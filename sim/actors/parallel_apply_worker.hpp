@@ -7,10 +7,7 @@
 #include "models/apply_cost.hpp"
 #include "models/parallel_workers.hpp"
 #include "sim/actors/apply_errors.hpp"
-#include "sim/actors/replication_messages.hpp"
-#include "sim/actors/run_log.hpp"
-#include "sim/actors/server_locks.hpp"
-#include "sim/actors/subscriber_wal.hpp"
+#include "sim/actors/prepared_transactions.hpp"
 
 namespace replisim {
 
@@ -22,6 +19,7 @@ public:
     SubscriptionRecord& record;
     SubscriberWal& wal;
     ApplyErrors& errors;
+    PreparedTransactions& prepared;
     ServerLocks& locks;
     std::function<void()> failed; ///< called after an error: the leader exits, too
   };
@@ -51,6 +49,8 @@ private:
   void release(const ReplicationStream::Part& part);
   bool fails(engine::Process& process, const std::vector<ChangeRun>& runs, double other_s_per_row);
   void commit(engine::Process& process, const CommitTransaction& commit);
+  void prepare(engine::Process& process, const PrepareTransaction& prepare);
+  void fail();
   void abort_rows(const AbortSubtransaction& abort);
   void finish(const DeliveryRecord& delivery);
 

@@ -182,7 +182,8 @@ SlotSide& Pipeline::add_slot(const SlotClient& client) {
                                        name)});
   });
 
-  const Decoder::Params decoding = decoding_of(publisher, client.streaming != Streaming::Off);
+  Decoder::Params decoding = decoding_of(publisher, client.streaming != Streaming::Off);
+  decoding.two_phase = client.two_phase;
   side.decoder = std::make_unique<Decoder>(decoding, from.state.status);
 
   Walsender::Params sending;

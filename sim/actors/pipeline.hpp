@@ -67,6 +67,7 @@ struct SubscriberSide {
   std::unique_ptr<WalWriter> wal_writer;
   WalLog* wal = nullptr;
   WorkerSlots worker_slots{0};
+  PreparedSlots prepared_slots;
   std::unique_ptr<ServerLocks> locks;
   std::vector<std::unique_ptr<SubscriberSession>> sessions;
 };
@@ -81,6 +82,7 @@ struct SlotSide {
   std::unique_ptr<ApplyCost> price; ///< of a subscription
   std::unique_ptr<SubscriberWal> local_wal;
   std::unique_ptr<ApplyErrors> errors;
+  std::unique_ptr<PreparedTransactions> prepared;
   std::vector<std::unique_ptr<ParallelApplyWorker>> workers;
   std::unique_ptr<ApplyWorker> leader;           ///< of a subscription
   std::unique_ptr<ConsumerClient> consumer;      ///< of a consumer
@@ -148,6 +150,7 @@ private:
     Streaming streaming = Streaming::Off;
     Bytes buffer_bytes = 0; ///< what it reads ahead, beyond the kernel's buffers
     bool binary = false;
+    bool two_phase = false;
     bool confirms_keepalives = true;
     double receiver_timeout_s = 0;
   };

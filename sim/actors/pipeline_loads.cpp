@@ -102,6 +102,7 @@ void Pipeline::add_clients(const ClientLoad& load) {
   params.tick_s = resolution_.tick_s;
   params.page_images = server.settings.flag("full_page_writes");
   params.exact = scenario_.statistics.exact;
+  params.sync = side.sync.get();
   params.seed = seed_;
   side.clients.push_back(std::make_unique<PublisherClients>(world_, std::move(params), *side.wal, side.state,
                                                             log_, first_flow, log_.clients.back()));

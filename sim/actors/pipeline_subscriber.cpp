@@ -15,6 +15,7 @@ void Pipeline::add_subscriber(const Server& server) {
   if (side.wal == nullptr) {
     side.worker_slots = WorkerSlots(static_cast<int>(std::min(
         settings.number("max_logical_replication_workers"), settings.number("max_worker_processes") - 1)));
+    side.prepared_slots.most = static_cast<int>(settings.number("max_prepared_transactions"));
     const auto publishes = publishers_.find(server.name);
     if (publishes != publishers_.end()) {
       side.wal = publishes->second.wal.get();
@@ -38,6 +39,7 @@ void Pipeline::add_subscription(const Subscription& subscription) {
   client.streaming = subscription.streaming;
   client.host = subscriber.host;
   client.binary = subscription.binary;
+  client.two_phase = subscription.two_phase;
   client.receiver_timeout_s = subscriber.settings.number("wal_receiver_timeout");
   auto& side = add_slot(client);
   auto& record = log_.subscriptions.at(subscription.name);
@@ -71,10 +73,17 @@ void Pipeline::add_subscription(const Subscription& subscription) {
   const std::string leader = subscriber.name + " apply worker " + subscription.name;
   auto& locks = *subscriber_side(subscription.server).locks;
   applying.locks = &locks;
+  side.prepared = std::make_unique<PreparedTransactions>(world_, subscription.name, locks, *side.local_wal,
+                                                         record, server_side.prepared_slots);
+  applying.prepared = side.prepared.get();
   applying.backend = locks.add_backend(leader, ServerLocks::Kind::Apply);
   applying.publication = &scenario_.publications.at(subscription.publication);
   applying.subscription = subscription.name;
   add_parallel_workers(subscription, applying.parallel_workers);
+  if (auto* sync = publishers_.at(publisher.name).sync.get())
+    applying.acknowledged = [sync, name = subscription.name](double applied_s, double flushed_s) {
+      sync->note_waits(name, applied_s, flushed_s);
+    };
   report_to_standbys(subscription, publisher.name);
   side.leader = std::make_unique<ApplyWorker>(world_, applying, *side.connection, side.workers, record,
                                               [this] { progressed(); });
@@ -95,7 +104,7 @@ void Pipeline::add_parallel_workers(const Subscription& subscription, int count)
         subscriber.name + " parallel apply worker " + subscription.name + " " + std::to_string(i + 1);
     side.workers.push_back(std::make_unique<ParallelApplyWorker>(
         world_, name,
-        ParallelApplyWorker::Shared{*side.price, record, *side.local_wal, *side.errors, locks,
+        ParallelApplyWorker::Shared{*side.price, record, *side.local_wal, *side.errors, *side.prepared, locks,
                                     [&side] { side.leader->fail(); }}));
     spawn(subscriber.name, "parallel_apply_worker", name, subscriber.host,
           [worker = side.workers.back().get()](engine::Process& process) { worker->run(process); });

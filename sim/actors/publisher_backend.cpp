@@ -21,7 +21,7 @@ void PublisherBackend::run(engine::Process& process) {
     const double start_s = params_.load->at_s + static_cast<double>(i) * params_.load->every_s;
     process.sleep(std::max(0.0, start_s - process.now()), engine::Activity::Starved);
     run_once(process, {params_.load->name, params_.load->server, params_.load->transaction,
-                       params_.load->rolls_back, 0});
+                       params_.load->rolls_back, 0, params_.load->prepared_for_s});
   }
 }
 
@@ -30,8 +30,8 @@ void PublisherBackend::run_replay(engine::Process& process) {
   for (const std::size_t turn : params_.replay.turns) {
     const ReplayedTransaction& recorded = load.transactions[turn];
     process.sleep(std::max(0.0, recorded.at_s - process.now()), engine::Activity::Starved);
-    run_once(process,
-             {load.name, load.server, load.distinct[recorded.steps], recorded.rolls_back, recorded.lasts_s});
+    run_once(process, {load.name, load.server, load.distinct[recorded.steps], recorded.rolls_back,
+                       recorded.lasts_s, -1});
   }
 }
 
@@ -61,10 +61,15 @@ void PublisherBackend::run_once(engine::Process& process, const Work& work) {
       rollback_to(process, std::get<RollbackToStep>(step).savepoint);
   }
   record().statement_end_s = process.now();
+  const bool prepared = work.prepared_for_s >= 0 and top_.valid();
+  if (prepared) {
+    prepare(process);
+    process.sleep(work.prepared_for_s, engine::Activity::Starved);
+  }
   if (work.rolls_back)
-    roll_back(process);
+    roll_back(process, prepared);
   else
-    commit(process);
+    commit(process, prepared);
 }
 
 Xid PublisherBackend::current_xid() {
@@ -148,14 +153,25 @@ void PublisherBackend::rollback_to(engine::Process& process, const std::string& 
   savepoints_.push_back({name, {}, record().rows_written - record().rows_rolled_back});
 }
 
-void PublisherBackend::commit(engine::Process& process) {
+/// PREPARE TRANSACTION: its state is flushed whatever synchronous_commit says (twophase.c, EndPrepare).
+void PublisherBackend::prepare(engine::Process& process) {
+  const Lsn end = wal_.insert(process, prepare_record_bytes(), {{}, {}, top_, top_, 1, Prepared{}});
+  record().wal_bytes += prepare_record_bytes();
+  wal_.flush(process, end);
+  if (params_.sync != nullptr)
+    params_.sync->wait(process, end);
+}
+
+/// COMMIT, or COMMIT PREPARED, which always waits for its flush (RecordTransactionCommitPrepared).
+void PublisherBackend::commit(engine::Process& process, bool prepared) {
   record().commit_record_s = process.now();
   if (top_.valid()) {
-    const Lsn end = wal_.insert(process, commit_record_bytes(),
-                                {{}, {}, top_, top_, 1, Committed{index_, record().begin_s}});
-    record().wal_bytes += commit_record_bytes();
+    const Bytes bytes = commit_record_bytes() + (prepared ? prepared_name_bytes() : 0);
+    const Lsn end =
+        wal_.insert(process, bytes, {{}, {}, top_, top_, 1, Committed{index_, record().begin_s, prepared}});
+    record().wal_bytes += bytes;
     state_.last_commit = std::max(state_.last_commit, end);
-    if (params_.waits_for_flush)
+    if (params_.waits_for_flush or prepared)
       wal_.flush(process, end);
     if (params_.sync != nullptr)
       params_.sync->wait(process, end);
@@ -164,15 +180,20 @@ void PublisherBackend::commit(engine::Process& process) {
   record().committed = true;
 }
 
-void PublisherBackend::roll_back(engine::Process& process) {
+void PublisherBackend::roll_back(engine::Process& process, bool prepared) {
   record().rows_rolled_back = record().rows_written;
   if (top_.valid()) {
     for (const auto& savepoint : savepoints_)
       if (savepoint.subxid.valid())
         state_.status.mark_aborted(savepoint.subxid);
     state_.status.mark_aborted(top_);
-    wal_.insert(process, abort_record_bytes(), {{}, {}, top_, top_, 1, RolledBack{}});
-    record().wal_bytes += abort_record_bytes();
+    const Bytes bytes = abort_record_bytes() + (prepared ? prepared_name_bytes() : 0);
+    const Lsn end = wal_.insert(process, bytes, {{}, {}, top_, top_, 1, RolledBack{prepared}});
+    record().wal_bytes += bytes;
+    if (prepared) {
+      state_.last_commit = std::max(state_.last_commit, end); // subscribers wait for it
+      wal_.flush(process, end);
+    }
   }
   record().commit_s = process.now();
 }

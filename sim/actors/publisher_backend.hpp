@@ -63,14 +63,16 @@ private:
     const std::string& server;
     const std::vector<TransactionStep>& steps;
     bool rolls_back = false;
-    double lasts_s = 0; ///< its rows are spread over so long, its end comes no earlier
+    double lasts_s = 0;         ///< its rows are spread over so long, its end comes no earlier
+    double prepared_for_s = -1; ///< see BatchLoad
   };
   void run_replay(engine::Process& process);
   void run_once(engine::Process& process, const Work& work);
   void release(const std::string& savepoint);
   void keep_pace(engine::Process& process, Rows done);
-  void commit(engine::Process& process);
-  void roll_back(engine::Process& process);
+  void prepare(engine::Process& process);
+  void commit(engine::Process& process, bool prepared);
+  void roll_back(engine::Process& process, bool prepared);
   Xid current_xid();
   TransactionRecord& record() { return log_.transactions[index_]; }
 

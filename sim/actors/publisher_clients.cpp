@@ -13,6 +13,9 @@ namespace {
 /// Weight of the last tick in the mean number of other threads, and the change of it that matters.
 constexpr double others_weight = 0.1;
 constexpr double others_tolerance = 0.01;
+/// Change of the wait for synchronous standbys that matters: part of it, and seconds.
+constexpr double sync_tolerance = 0.01;
+constexpr double sync_resolution_s = 1e-6;
 /// Response times drawn per tick; each stands for its share of the tick's transactions.
 constexpr int draws = 16;
 /// Ticks that took longer are made good by shorter ones up to this many ticks.
@@ -112,6 +115,7 @@ double PublisherClients::run_one_by_one(double seconds) {
     return CpuStretch{alone, demand_s > 0 ? std::max(alone, residence_s / demand_s) : alone};
   };
   done_.clear();
+  unacknowledged_ = params_.pool.clients;
   exact_from_s_ = exact_to_s_;
   exact_to_s_ += seconds;
   exact_->run(exact_to_s_, stretch(demand_.server_cpu_s, cycle_.server_cpu_s, params_.pool.server->speed),
@@ -161,18 +165,55 @@ void PublisherClients::run(engine::Process& process) {
         load.until_s > 0 ? std::min(params_.tick_s, load.until_s - due_s) : params_.tick_s;
     due_s += planned_s;
     flushes_per_s_ = cycle_.flushes_per_s;
-    const double transactions = exact_ ? run_one_by_one(planned_s) : transactions_of(planned_s, tick);
+    const bool goes_on = heed_standbys();
+    const double transactions = not goes_on ? 0
+                                : exact_    ? run_one_by_one(planned_s)
+                                            : started(transactions_of(planned_s, tick));
     execute(process, transactions);
     process.sleep(std::max(0.0, due_s - process.now()), engine::Activity::Starved);
     commit(process, transactions, from_s, process.now());
     note(transactions, planned_s, process.now() - from_s, tick);
     const OtherThreads now = others();
     if (std::abs(now.server - solved_for_.server) > others_tolerance or
-        std::abs(now.client - solved_for_.client) > others_tolerance) {
-      cycle_ = network_.solve(now);
-      solved_for_ = now;
-    }
+        std::abs(now.client - solved_for_.client) > others_tolerance)
+      solve(now);
   }
+}
+
+void PublisherClients::solve(OtherThreads others) {
+  network_.set_sync_wait(sync_wait_s_);
+  cycle_ = network_.solve(others);
+  solved_for_ = others;
+  solved_sync_wait_s_ = sync_wait_s_;
+}
+
+/// Until the first one is acknowledged each client has one commit under way and no more.
+double PublisherClients::started(double transactions) {
+  if (params_.sync == nullptr or not params_.sync->unknown_wait())
+    return transactions;
+  const double started = std::min(transactions, params_.pool.clients - unacknowledged_);
+  unacknowledged_ += started;
+  return started;
+}
+
+/// Whether commits return at all; how long they wait for it.
+bool PublisherClients::heed_standbys() {
+  const auto wait_s = params_.sync == nullptr ? 0 : params_.sync->commit_wait_s();
+  if (not wait_s)
+    return false;
+  const bool unknown = params_.sync != nullptr and params_.sync->unknown_wait();
+  if (not unknown)
+    unacknowledged_ = 0;
+  else if (unacknowledged_ >= params_.pool.clients)
+    return false;
+  sync_wait_s_ = *wait_s;
+  if (std::abs(sync_wait_s_ - solved_sync_wait_s_) >
+      sync_tolerance * solved_sync_wait_s_ + sync_resolution_s) {
+    solve(solved_for_);
+    if (exact_)
+      exact_->set_sync_wait(sync_wait_s_);
+  }
+  return true;
 }
 
 /// Backends and client program at once, each on its own host.
@@ -306,6 +347,7 @@ void PublisherClients::note(double transactions, double planned_s, double second
   sum.lock_wait_s += exact_ ? 0 : transactions * cycle_.lock_wait_s;
   sum.flush_s += transactions * cycle_.flush_s;
   sum.pause_s += transactions * cycle_.pause_s;
+  sum.sync_wait_s += transactions * cycle_.sync_wait_s;
   sum.flushes_per_s += flushes_per_s_ * seconds;
   if (transactions <= 0)
     return;

@@ -28,7 +28,8 @@ public:
     bool page_images = false;
     bool exact = false; ///< each transaction by itself
     std::uint64_t seed = 1;
-    std::vector<Xid> accounted_as; ///< by script: under which deliveries count its rows
+    std::vector<Xid> accounted_as;         ///< by script: under which deliveries count its rows
+    const SyncReplication* sync = nullptr; ///< for whom commits wait besides; null: nobody
   };
   PublisherClients(engine::World& world, Params params, WalLog& wal, PublisherState& state, RunLog& log,
                    std::size_t first_flow, ClientRecord& record);
@@ -46,6 +47,9 @@ private:
     int next(double mean);
   };
   OtherThreads others();
+  bool heed_standbys();
+  double started(double transactions);
+  void solve(OtherThreads others);
   double transactions_of(double seconds, std::uint64_t tick);
   double run_one_by_one(double seconds);
   std::vector<TransactionDates> dates_of(std::size_t script, double from_s, double to_s) const;
@@ -73,6 +77,8 @@ private:
   double exact_from_s_ = 0, exact_to_s_ = 0;
   std::int64_t exact_flushes_ = 0; ///< up to the end of the last tick
   double flushes_per_s_ = 0;
+  double sync_wait_s_ = 0, solved_sync_wait_s_ = 0; ///< of a commit, for synchronous standbys
+  double unacknowledged_ = 0;                       ///< committed while nothing is known of that wait
   OtherThreads others_, solved_for_;
   Threads backends_, program_;
   double measured_s_ = 0, server_threads_s_ = 0, client_threads_s_ = 0, own_server_s_ = 0, own_client_s_ = 0;

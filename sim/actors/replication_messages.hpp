@@ -32,6 +32,20 @@ struct BeginTransaction {
   Xid top;
 };
 
+/// Walsender -> leader (-> parallel worker): end of a transaction that is prepared there before it commits.
+struct PrepareTransaction {
+  Xid top;
+  Lsn end; ///< of the PREPARE
+  bool streamed = false;
+};
+
+/// Walsender -> leader: COMMIT PREPARED or ROLLBACK PREPARED.
+struct FinishPrepared {
+  Xid top;
+  Lsn end;
+  bool commits = true;
+};
+
 /// Walsender -> leader: end of a transaction, streamed or not.
 struct CommitTransaction {
   Xid top;
@@ -62,8 +76,9 @@ struct SpooledChanges {
   std::vector<std::variant<ChangeRun, AbortSubtransaction>> entries;
 };
 
-using ReplicationMessage = std::variant<RowChanges, BeginTransaction, CommitTransaction, AbortSubtransaction,
-                                        SmallTransactions, SpooledChanges>;
+using ReplicationMessage =
+    std::variant<RowChanges, BeginTransaction, PrepareTransaction, FinishPrepared, CommitTransaction,
+                 AbortSubtransaction, SmallTransactions, SpooledChanges>;
 using ReplicationStream = engine::Stream<ReplicationMessage>;
 
 /// The top-level transaction (or flow) a message belongs to.

@@ -6,7 +6,8 @@ namespace replisim {
 
 void SubscriptionRecord::forget_unfinished() {
   for (auto& [xid, delivery] : deliveries) {
-    if (delivery.applied_s >= 0)
+    delivery.finishing = false;
+    if (delivery.applied_s >= 0 or delivery.prepared_s >= 0)
       continue;
     if (delivery.flow) { // applied ones stay applied; what was under way is counted when it is sent again
       delivery.sent = delivery.received = delivery.applied;
@@ -36,9 +37,11 @@ void SubscriptionRecord::arrived(DeliveryRecord& delivery, double applied_s, dou
   lags.add(delivery.path.parts());
 }
 
+void SubscriptionRecord::finishes(Xid top) { deliveries[top].finishing = true; }
+
 DeliveryRecord& SubscriptionRecord::counted(Xid top) {
   DeliveryRecord& delivery = deliveries[top];
-  if (delivery.applied_s < 0)
+  if (delivery.applied_s < 0 and (delivery.prepared_s < 0 or delivery.finishing))
     return delivery;
   redelivered = {};
   return redelivered;

@@ -43,8 +43,10 @@ struct DeliveryRecord {
   Rows applied = 0;  ///< applied and (at the end) committed
   Rows undone = 0;   ///< received, then rolled back or truncated
   double first_lock_s = -1;
-  double applied_s = -1; ///< commit applied; -1 while in flight
-  LagPath path;          ///< of its commit; complete when it has been applied
+  double applied_s = -1;  ///< commit applied; -1 while in flight
+  double prepared_s = -1; ///< prepared on the subscriber: it stays there over restarts
+  bool finishing = false; ///< and its COMMIT PREPARED has been read
+  LagPath path;           ///< of its commit; complete when it has been applied
 };
 
 /// What a walsender spends its CPU on, in seconds of the reference core.
@@ -63,6 +65,9 @@ struct SubscriptionRecord {
   /// Where to count what happens to transaction `top`: its delivery, or, once the client has it and is sent
   /// it again because it never confirmed, a record that nobody adds up.
   DeliveryRecord& counted(Xid top);
+
+  /// COMMIT of `top` is read; its rows may be prepared over there already.
+  void finishes(Xid top);
 
   /// The client has everything up to `lsn`: with it, transactions of which nothing was sent are done.
   void replayed(Lsn lsn, double now_s);

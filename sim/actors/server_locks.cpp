@@ -1,6 +1,7 @@
 #include "sim/actors/server_locks.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -45,6 +46,18 @@ void ServerLocks::end_transaction(BackendId backend) {
   self.cancelled.reset();
   rows_.release(backend);
   wake(manager_.release_all(backend));
+}
+
+BackendId ServerLocks::prepare(BackendId backend, const std::string& name) {
+  const BackendId holder = add_backend(name, at(backend).kind);
+  Backend& self = at(backend);
+  Backend& prepared = at(holder);
+  prepared.in_transaction = std::exchange(self.in_transaction, false);
+  prepared.begun_s = self.begun_s;
+  prepared.transaction = std::exchange(self.transaction, 0);
+  manager_.transfer(backend, holder);
+  rows_.transfer(backend, holder);
+  return holder;
 }
 
 void ServerLocks::end_session(BackendId backend) {

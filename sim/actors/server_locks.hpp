@@ -65,6 +65,9 @@ public:
   void release_rows(BackendId backend, const std::string& table, RowRange rows);
   /// Commit or rollback.
   void end_transaction(BackendId backend);
+  /// PREPARE TRANSACTION: what the transaction in hand holds goes over to a backend of its own, which this
+  /// returns; end_transaction of that one is COMMIT PREPARED.
+  BackendId prepare(BackendId backend, const std::string& name);
   /// The process ends: locks that belong to no transaction go, too.
   void end_session(BackendId backend);
 

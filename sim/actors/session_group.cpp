@@ -41,6 +41,10 @@ void SessionGroup::run_once(engine::Process& process) {
     else
       process.sleep(std::get<PauseStep>(step).seconds, engine::Activity::Starved);
   }
+  if (params_.load->two_phase()) {
+    prepare(process);
+    process.sleep(params_.load->prepared_for_s, engine::Activity::Starved);
+  }
   end(process);
 }
 
@@ -79,6 +83,21 @@ void SessionGroup::write(engine::Process& process, std::size_t session, const St
   record.statement_end_s = process.now();
 }
 
+/// All prepare together; one flush serves them.
+void SessionGroup::prepare(engine::Process& process) {
+  Lsn last;
+  for (const std::size_t index : indexes_) {
+    auto& record = log_.transactions[index];
+    if (not record.xid.valid())
+      continue;
+    last = wal_.insert(process, prepare_record_bytes(), {{}, {}, record.xid, record.xid, 1, Prepared{}});
+    record.wal_bytes += prepare_record_bytes();
+  }
+  wal_.flush(process, last);
+  if (params_.sync != nullptr)
+    params_.sync->wait(process, last);
+}
+
 /// All sessions end together; one flush serves them.
 void SessionGroup::end(engine::Process& process) {
   process.cpu_on(cpus_, static_cast<double>(sessions()) * params_.costs->backend_transaction_s);
@@ -93,17 +112,21 @@ void SessionGroup::end(engine::Process& process) {
       state_.status.mark_aborted(record.xid);
       record.rows_rolled_back = record.rows_written;
     }
-    const Bytes bytes = rolls_back ? abort_record_bytes() : commit_record_bytes();
-    WalEntry entry{{}, {}, record.xid, record.xid, 1, RolledBack{}};
+    const bool prepared = params_.load->two_phase();
+    const Bytes bytes =
+        (rolls_back ? abort_record_bytes() : commit_record_bytes()) + (prepared ? prepared_name_bytes() : 0);
+    WalEntry entry{{}, {}, record.xid, record.xid, 1, RolledBack{prepared}};
     if (not rolls_back)
-      entry.what = Committed{index, record.begin_s};
+      entry.what = Committed{index, record.begin_s, prepared};
     last = wal_.insert(process, bytes, std::move(entry));
     record.wal_bytes += bytes;
   }
-  if (not rolls_back and last.value > 0) {
+  if ((params_.load->two_phase() or not rolls_back) and last.value > 0) {
     state_.last_commit = std::max(state_.last_commit, last);
-    if (params_.waits_for_flush)
+    if (params_.waits_for_flush or params_.load->two_phase())
       wal_.flush(process, last);
+    if (params_.sync != nullptr and not rolls_back)
+      params_.sync->wait(process, last);
   }
   for (const std::size_t index : indexes_) {
     log_.transactions[index].commit_s = process.now();

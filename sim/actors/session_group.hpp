@@ -19,6 +19,7 @@ private:
   void run_once(engine::Process& process);
   void execute(engine::Process& process, const StatementStep& statement);
   void write(engine::Process& process, std::size_t session, const StatementStep& statement);
+  void prepare(engine::Process& process);
   void end(engine::Process& process);
   std::size_t sessions() const { return static_cast<std::size_t>(params_.load->sessions); }
 

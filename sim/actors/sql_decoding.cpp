@@ -88,6 +88,7 @@ double SqlDecoding::perform(const DecodeStep& step) {
     break;
   case DecodeStep::Kind::Chunk:
   case DecodeStep::Kind::StreamAbort:
+  case DecodeStep::Kind::FinishPrepared:
   case DecodeStep::Kind::LastChunk:
     REPLISIM_REQUIRE(false, "{} streams, which it does not ask for", params_.calls->name);
   case DecodeStep::Kind::Replay:

@@ -50,6 +50,17 @@ void SubscriberWal::commit_each(engine::Process& process, std::int64_t transacti
   pending_.push_back({local_end, remote_end});
 }
 
+void SubscriberWal::commit_flushed(engine::Process& process, Bytes record_bytes, Lsn remote_end) {
+  if (log_ == nullptr) {
+    flushed_remote_ = remote_end;
+    return;
+  }
+  append(record_bytes);
+  const Lsn local_end = log_->inserted();
+  log_->flush(process, local_end);
+  pending_.push_back({local_end, remote_end});
+}
+
 Lsn SubscriberWal::flushed_remote() {
   while (not pending_.empty() and pending_.front().local_end <= log_->flushed()) {
     flushed_remote_ = pending_.front().remote_end;

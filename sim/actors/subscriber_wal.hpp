@@ -27,6 +27,8 @@ public:
   /// The local commit of the remote one that ends at `remote_end`; waits for the flush when the subscription
   /// says so.
   void commit(engine::Process& process, Lsn remote_end);
+  /// PREPARE and what ends it: always flushed (twophase.c, EndPrepare; RecordTransactionCommitPrepared).
+  void commit_flushed(engine::Process& process, Bytes record_bytes, Lsn remote_end);
   /// The same for `transactions` small ones, one after the other, whose records are written already. Each
   /// waits for a flush of its own: nobody else commits meanwhile.
   void commit_each(engine::Process& process, std::int64_t transactions, Lsn remote_end);

@@ -5,6 +5,7 @@
 #include "sim/actors/replication_connection.hpp"
 
 #include <list>
+#include <optional>
 
 namespace replisim {
 
@@ -18,6 +19,14 @@ public:
 
   /// The subscription `name` is connected and has reported.
   void reported(const std::string& name, const ReplicationConnection::Positions& positions);
+  /// Small transactions that `name` received lately took so long, on average, from their flush here until
+  /// it was known here that they are applied, and flushed, there.
+  void note_waits(const std::string& name, double applied_s, double flushed_s);
+  /// What the commits of such transactions wait for on average; nothing while too few standbys are connected
+  /// for any commit to return.
+  std::optional<double> commit_wait_s() const;
+  /// Nobody has acknowledged such transactions yet.
+  bool unknown_wait() const { return level_ != SyncLevel::None and waits_.empty(); }
   /// It is gone: until it is back it counts for nothing.
   void left(const std::string& name);
 
@@ -29,6 +38,7 @@ private:
   SyncStandbys rule_;
   SyncLevel level_;
   std::map<std::string, Lsn> acknowledged_;
+  std::map<std::string, double> waits_; ///< at this level, by standby
   Lsn released_;
   std::list<engine::Signal> waiting_;
 };

@@ -25,13 +25,18 @@ struct RowsWritten {
 };
 /// Abort record of a subtransaction (ROLLBACK TO SAVEPOINT).
 struct SubtransactionAborted {};
+/// PREPARE TRANSACTION of a top-level transaction.
+struct Prepared {};
 /// Commit record of a top-level transaction; `index` counts the run's transactions.
 struct Committed {
   std::size_t index = 0;
-  double begin_s = 0; ///< its BEGIN
+  double begin_s = 0;    ///< its BEGIN
+  bool prepared = false; ///< COMMIT PREPARED
 };
 /// Abort record of a top-level transaction.
-struct RolledBack {};
+struct RolledBack {
+  bool prepared = false; ///< ROLLBACK PREPARED
+};
 /// Small transactions of a flow, each committed on its own, their commits spread evenly over a time.
 /// When one transaction of a flow began and committed, as first_begin_s and first_commit_s are for the first.
 struct TransactionDates {
@@ -70,8 +75,8 @@ struct WalEntry {
   Xid top;                  ///< top-level transaction
   Xid xid;                  ///< the (sub)transaction that wrote it
   std::int64_t records = 1; ///< WAL records it stands for, of all resource managers
-  std::variant<RowsWritten, SubtransactionAborted, Committed, RolledBack, FlowCommitted, CatalogChanged,
-               CatalogCommitted, OtherWal, RunningXacts>
+  std::variant<RowsWritten, SubtransactionAborted, Prepared, Committed, RolledBack, FlowCommitted,
+               CatalogChanged, CatalogCommitted, OtherWal, RunningXacts>
       what;
   std::uint64_t next_xid = 0; ///< transaction ids assigned when it was written, small transactions' included
   double inserted_s = 0;      ///< date of the last record

@@ -101,11 +101,14 @@ void Walsender::serve(engine::Process& process) {
       params_.failed(decoded.failure);
     count(*entry, decoded);
     if (const auto* committed = std::get_if<Committed>(&entry->what)) {
+      record_.finishes(entry->top);
       LagPath& path = record_.counted(entry->top).path;
       path.begin(committed->begin_s, entry->inserted_s);
       path.spend(LagStage::CommitFlush, entry->flushed_s);
       wait_to_be_read(path, entry->top);
     }
+    if (const auto* undone = std::get_if<RolledBack>(&entry->what); undone != nullptr and undone->prepared)
+      skipped_ = true; // perhaps nothing of it is sent, and still the client is to come this far
     if (decoded.restart_candidate) {
       connection_.slot().propose_restart(*decoded.restart_candidate, entry->start);
       connection_.slot().propose_xmin(decoded.oldest_xid, entry->start);
@@ -204,8 +207,14 @@ void Walsender::perform(engine::Process& process, DecodeStep& step) {
   case DecodeStep::Kind::LastChunk:
     if (step.rows > 0)
       send_chunk(process, step);
-    send_commit(process, CommitTransaction{step.top, step.lsn, true}, protocol::stream_commit_body_bytes);
+    send_end(process, step, true);
     decoder_.finished(step.top);
+    break;
+  case DecodeStep::Kind::FinishPrepared:
+    connection_.commit_sent(step.lsn);
+    send_control(process, step.top, FinishPrepared{step.top, step.lsn, step.commits},
+                 step.commits ? protocol::commit_prepared_body_bytes
+                              : protocol::rollback_prepared_body_bytes);
     break;
   case DecodeStep::Kind::Replay:
     replay(process, step);
@@ -259,10 +268,11 @@ void Walsender::replay(engine::Process& process, DecodeStep& step) {
     if (begun)
       return;
     begun = true;
-    send_control(process, step.top, BeginTransaction{step.top}, protocol::begin_body_bytes);
+    send_control(process, step.top, BeginTransaction{step.top},
+                 step.prepares ? protocol::begin_prepare_body_bytes : protocol::begin_body_bytes);
     blocked(process, step.top);
   };
-  if (not params_.traits.skips_empty_transactions)
+  if (step.prepares or not params_.traits.skips_empty_transactions)
     begin();
   const Rows refill = protocol::restore_batch_changes;
   const bool from_files = step.restored > 0;
@@ -291,12 +301,17 @@ void Walsender::replay(engine::Process& process, DecodeStep& step) {
     skipped_ = true;
     return;
   }
-  send_commit(process, CommitTransaction{step.top, step.lsn, false}, protocol::commit_body_bytes);
+  send_end(process, step, false);
 }
 
-void Walsender::send_commit(engine::Process& process, CommitTransaction commit, Bytes body_bytes) {
-  connection_.commit_sent(commit.end);
-  send_control(process, commit.top, commit, body_bytes);
+void Walsender::send_end(engine::Process& process, const DecodeStep& step, bool streamed) {
+  connection_.commit_sent(step.lsn);
+  if (step.prepares)
+    send_control(process, step.top, PrepareTransaction{step.top, step.lsn, streamed},
+                 protocol::prepare_body_bytes);
+  else
+    send_control(process, step.top, CommitTransaction{step.top, step.lsn, streamed},
+                 streamed ? protocol::stream_commit_body_bytes : protocol::commit_body_bytes);
 }
 
 std::vector<ChangeRun> Walsender::publish(engine::Process& process, const std::vector<ChangeRun>& runs,

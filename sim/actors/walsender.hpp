@@ -61,7 +61,7 @@ private:
   void send_chunk(engine::Process& process, DecodeStep& step);
   void replay(engine::Process& process, DecodeStep& step);
   void send_rows(engine::Process& process, RowChanges batch, std::int64_t bursts);
-  void send_commit(engine::Process& process, CommitTransaction commit, Bytes body_bytes);
+  void send_end(engine::Process& process, const DecodeStep& step, bool streamed);
   void send_control(engine::Process& process, Xid top, ReplicationMessage message, Bytes body_bytes);
   LagSpan lag_of(const engine::Process& process, const DecodeStep& step, FlowStation::Batch& batch);
   void spent(const engine::Process& process, Xid top, LagStage stage);

@@ -21,6 +21,8 @@ std::map<std::string, double> budget_of(const ClientRecord& record) {
       {"lock_wait_s", record.times.lock_wait_s / n}, {"commit_flush_s", record.times.flush_s / n},
       {"pause_s", record.times.pause_s / n},
   };
+  if (record.times.sync_wait_s > 0)
+    parts["sync_wait_s"] = record.times.sync_wait_s / n;
   double rest_s = cycle_s;
   for (const auto& [name, seconds] : parts)
     rest_s -= seconds;
@@ -36,6 +38,8 @@ std::string budget_text(const ClientResult& result) {
       result.clients, result.tps, ms(result.clients / result.tps), ms(parts.at("round_trips_s")),
       ms(parts.at("server_cpu_s") + parts.at("client_cpu_s")), ms(parts.at("server_cpu_s")),
       ms(parts.at("client_cpu_s")), ms(parts.at("lock_wait_s")), ms(parts.at("commit_flush_s")));
+  if (const auto sync = parts.find("sync_wait_s"); sync != parts.end())
+    text += fmt::format(", synchronous standbys {}", ms(sync->second));
   if (parts.at("pause_s") > 0)
     text += fmt::format(", pause {}", ms(parts.at("pause_s")));
   if (result.commits_per_flush > 0)

@@ -3,6 +3,7 @@
 #include "models/backend_cost.hpp"
 #include "models/client_shape.hpp"
 #include "models/flow_shape.hpp"
+#include "models/sync_standbys.hpp"
 #include "sim/actors/pipeline.hpp"
 #include "sim/actors/publishing.hpp"
 #include "sim/observe/steady_recorder.hpp"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace replisim {
 
@@ -56,7 +56,10 @@ public:
     name_left_out();
     rate_flows();
     for (const ClientLoad& load : s_.clients)
-      rate_clients(load, measured_tps);
+      if (commits_wait_for_standbys(s_.servers.at(load.server).settings))
+        out_.left_out.push_back(load.name + ", whose commits wait for standbys");
+      else
+        rate_clients(load, measured_tps);
     for (const SlotView& slot : slots())
       add_slot(slot);
     add_backends();
@@ -361,7 +364,8 @@ void Companion::add_single_transaction() {
     return;
   const BatchLoad& batch = s_.batches.front();
   const SlotView slot = slots().front();
-  if (batch.times != 1 or batch.sessions != 1 or batch.rolls_back or slot.publication->server != batch.server)
+  if (batch.times != 1 or batch.sessions != 1 or batch.rolls_back or batch.two_phase() or
+      slot.publication->server != batch.server)
     return;
   FlowLoad flow;
   flow.server = batch.server;

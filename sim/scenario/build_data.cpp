@@ -314,6 +314,7 @@ void build_replication(Building& building) {
     subscription.binary = fields.flag("binary");
     subscription.retain_dead_tuples = fields.flag("retain_dead_tuples");
     subscription.disable_on_error = fields.flag("disable_on_error");
+    subscription.two_phase = fields.flag("two_phase");
     subscription.conflicts = conflicts_of(fields);
     subscription.commits_wait_for_flush = fields.text("synchronous_commit") != "off";
     subscription.streaming = fields.given("streaming") == nullptr ? default_streaming(scenario, subscription)

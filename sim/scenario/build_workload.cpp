@@ -231,6 +231,8 @@ void add_batch(Building& building, const NamedFields& entry) {
   batch.times = run_count(building, entry);
   batch.rolls_back = fields.text("ends") == "rollback";
   batch.sessions = static_cast<int>(fields.integer("sessions"));
+  if (fields.given("prepared_for") != nullptr)
+    batch.prepared_for_s = fields.number("prepared_for");
   batch.transaction = steps_of(building, fields, path, false);
   building.scenario.batches.push_back(std::move(batch));
 }

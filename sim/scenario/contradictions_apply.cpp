@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace replisim {
 
 namespace {
 
 constexpr int first_major_with_disable_on_error = 15;
+constexpr int first_major_with_two_phase = 15;
 
 void check_standbys(Building& building) {
   const Scenario& scenario = building.scenario;
@@ -67,9 +69,51 @@ void check_errors(Building& building) {
   }
 }
 
+void check_two_phase(Building& building) {
+  const Scenario& scenario = building.scenario;
+  for (const auto& [name, path, fields] : named_entries(building.root, "subscriptions")) {
+    const Subscription& subscription = scenario.subscriptions.at(name);
+    const auto publication = scenario.publications.find(subscription.publication);
+    if (not subscription.two_phase or publication == scenario.publications.end())
+      continue;
+    for (const std::string& side : {publication->second.server, subscription.server}) {
+      const auto server = scenario.servers.find(side);
+      if (server != scenario.servers.end() and server->second.version.major < first_major_with_two_phase)
+        building.problems.add(fields.at("two_phase"), path + ".two_phase",
+                              fmt::format("on needs PostgreSQL {} or later on both sides; {} is version {}",
+                                          first_major_with_two_phase, side,
+                                          to_string(server->second.version)));
+    }
+  }
+}
+
+/// PREPARE TRANSACTION is an error when there is no room: the load could not do what it says.
+void check_prepared_loads(Building& building) {
+  std::map<std::string, int> prepared; // sessions by server
+  for (const auto& [name, path, fields] : named_entries(building.root, "workload")) {
+    if (fields.given("prepared_for") == nullptr)
+      continue;
+    const auto server = building.scenario.servers.find(fields.text("server"));
+    if (server == building.scenario.servers.end())
+      continue;
+    const double most = server->second.settings.number("max_prepared_transactions");
+    int& sessions = prepared[server->first];
+    sessions += static_cast<int>(fields.integer("sessions"));
+    if (sessions > most)
+      building.problems.add(
+          fields.at("prepared_for"), path + ".prepared_for",
+          fmt::format(
+              "up to {} transactions may be prepared on {} at once, but its max_prepared_transactions is "
+              "{:.0f}: PREPARE TRANSACTION would fail (allowed: at least {})",
+              sessions, server->first, most, sessions));
+  }
+}
+
 } // namespace
 
 void check_apply_contradictions(Building& building) {
+  check_two_phase(building);
+  check_prepared_loads(building);
   check_standbys(building);
   check_errors(building);
 }

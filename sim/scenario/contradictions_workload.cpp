@@ -31,7 +31,7 @@ const std::array<Kind, 6>& kinds() {
       Kind{LoadKind::Batch,
            "a transaction at a given time",
            "it has none of `rate`, `clients`, `other_wal`, `replay` and `ddl`",
-           {"transaction", "at", "every", "times", "ends", "sessions"}},
+           {"transaction", "at", "every", "times", "ends", "prepared_for", "sessions"}},
       Kind{LoadKind::Flow,
            "a flow of small transactions",
            "it has a `rate`",

@@ -279,6 +279,12 @@ void add_replication(Objects& out) {
         Field("disable_on_error", T::Flag, "an error disables the subscription instead of repeating for ever")
             .otherwise("off")
             .mirrors("CREATE SUBSCRIPTION ... disable_on_error"),
+        Field("two_phase", T::Flag,
+              "prepared transactions are applied at PREPARE and stay prepared on the subscriber until their "
+              "COMMIT "
+              "PREPARED (15 and later)")
+            .otherwise("off")
+            .mirrors("CREATE SUBSCRIPTION ... two_phase"),
         Field("conflicts", T::ObjectList,
               "rows that the subscriber holds already; a batch that inserts or updates one fails there")
             .of("conflict")}});
@@ -303,6 +309,10 @@ void add_workload(Objects& out) {
         Field("ends", T::Choice, "how the transaction ends")
             .one_of({"commit", "rollback"})
             .otherwise("commit"),
+        Field(
+            "prepared_for", T::Duration,
+            "it ends with PREPARE TRANSACTION, and so much later with COMMIT PREPARED (or ROLLBACK PREPARED)")
+            .between(0, longest_s),
         Field("sessions", T::Integer, "so many clients run it at the same time, step by step")
             .between(1, 1e5)
             .otherwise("1"),

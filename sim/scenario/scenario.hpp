@@ -67,6 +67,7 @@ struct Subscription {
   bool retain_dead_tuples = false;
   bool commits_wait_for_flush = false; ///< synchronous_commit other than off
   bool disable_on_error = false;
+  bool two_phase = false; ///< prepared transactions are prepared on the subscriber, too
   std::vector<ApplyConflict> conflicts = {};
 };
 

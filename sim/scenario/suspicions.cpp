@@ -105,6 +105,17 @@ void timeout_before_the_answer(const Scenario& scenario, Sentences& out) {
   }
 }
 
+void two_phase_without_room(const Scenario& scenario, Sentences& out) {
+  for (const auto& [name, subscription] : scenario.subscriptions) {
+    const Settings& settings = scenario.servers.at(subscription.server).settings;
+    if (subscription.two_phase and settings.number("max_prepared_transactions") < 1)
+      out.push_back(fmt::format("subscriptions.{}.two_phase is on, but "
+                                "servers.{}.settings.max_prepared_transactions is 0: the first "
+                                "prepared transaction ends the apply worker with an error, again and again",
+                                name, subscription.server));
+  }
+}
+
 } // namespace
 
 Sentences suspicions(const Scenario& scenario) {
@@ -113,6 +124,7 @@ Sentences suspicions(const Scenario& scenario) {
   cap_below_a_batch(scenario, out);
   memory_beyond_the_host(scenario, out);
   timeout_before_the_answer(scenario, out);
+  two_phase_without_room(scenario, out);
   return out;
 }
 

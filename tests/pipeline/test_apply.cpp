@@ -34,7 +34,8 @@ struct Subscriber {
     for (int i = 0; i < pool; ++i) {
       workers.push_back(std::make_unique<ParallelApplyWorker>(
           world, fmt::format("worker {}", i),
-          ParallelApplyWorker::Shared{price, record, wal, errors, locks, [this] { connection.stop(); }}));
+          ParallelApplyWorker::Shared{price, record, wal, errors, prepared, locks,
+                                      [this] { connection.stop(); }}));
       world.spawn(fmt::format("worker {}", i), host,
                   [worker = workers.back().get()](engine::Process& process) { worker->run(process); });
     }
@@ -87,6 +88,8 @@ struct Subscriber {
   SubscriptionRecord record;
   SubscriberWal wal;
   ApplyErrors errors;
+  PreparedSlots slots;
+  PreparedTransactions prepared{world, "s", locks, wal, record, slots};
   std::vector<std::unique_ptr<ParallelApplyWorker>> workers;
   std::unique_ptr<ApplyWorker> leader;
   engine::Process* leader_process = nullptr;
@@ -273,7 +276,9 @@ TEST_CASE("a parallel apply worker alone: rows, an abort, the commit; then it is
     const ApplyCost price(prices);
     SubscriberWal wal;
     ApplyErrors errors;
-    ParallelApplyWorker worker(world, "worker", {price, record, wal, errors, locks, [] {}});
+    PreparedSlots slots;
+    PreparedTransactions prepared(world, "s", locks, wal, record, slots);
+    ParallelApplyWorker worker(world, "worker", {price, record, wal, errors, prepared, locks, [] {}});
     world.spawn("worker", host, [&](engine::Process& process) { worker.run(process); });
     Numbers out;
     world.spawn("leader", host, [&](engine::Process& process) {

@@ -87,7 +87,8 @@ Seen send(const Plan& plan, const CostParameters& costs = {}) {
     for (const auto xid : plan.known_aborted)
       status.mark_aborted({xid});
     Decoder decoder(
-        {plan.work_mem_bytes, plan.streaming != Streaming::Off, traits_of({plan.major, 0}), &costs}, status);
+        {plan.work_mem_bytes, plan.streaming != Streaming::Off, false, traits_of({plan.major, 0}), &costs},
+        status);
     Slot slot("s", {0}, {0});
     ReplicationConnection::Params connecting;
     connecting.sender_timeout_s = 0;
