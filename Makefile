@@ -6,7 +6,7 @@ PROGRAM := build/cli/replisim
 HEADLINE := scenarios/published/streaming_insert.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test format format-check tidy debug asan soak clean
+.PHONY: help deps build demo validation test format format-check tidy debug asan soak clean
 
 help: ## what can be made
 	@echo "replisim: predicts what a PostgreSQL logical replication pipeline will do"
@@ -30,6 +30,9 @@ demo: deps ## set up, build the program and run the headline scenario
 	@echo
 	@echo "== The same with streaming = off and streaming = parallel, side by side"
 	@$(PROGRAM) sweep $(HEADLINE) --vary subscriptions.s.streaming=off,parallel
+
+validation: build ## write docs/validation.md anew: every suite, predicted beside measured
+	@scripts/validation_report.py $(PROGRAM) > docs/validation.md.new && mv docs/validation.md.new docs/validation.md
 
 test: build ## set up, build and run every test and the validation suites
 	@scripts/test.sh build $(JOBS)

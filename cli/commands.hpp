@@ -27,10 +27,18 @@ void add_set_option(CLI::App& command, std::vector<std::string>& overrides, cons
 void add_seed_option(CLI::App& command, std::uint64_t& seed);
 void add_jobs_option(CLI::App& command, int& jobs);
 
+/// Scripts with which shells complete commands and options; manual pages.
+void add_completion(CLI::App& app, Session& session);
+void add_man(CLI::App& app, Session& session);
+/// Runs that are recorded: again, and side by side.
+void add_replay(CLI::App& app, Session& session);
+void add_diff(CLI::App& app, Session& session);
 void add_observe(CLI::App& app, Session& session);
 void add_import(CLI::App& app, Session& session);
 void add_calibrate(CLI::App& app, Session& session);
 void add_init(CLI::App& app, Session& session);
+/// Generated tables of docs/.
+void add_reference(CLI::App& app, Session& session);
 void add_results(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 /// check, explain-key, schema.

@@ -1,6 +1,7 @@
 // The program: reads the command line, runs one subcommand, turns errors into sentences and exit codes.
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/terminal.hpp"
 #include "models/base/suggest.hpp"
 #include "sim/run/fork_pool.hpp"
 #include "sim/version.hpp"
@@ -85,6 +86,11 @@ int run_program(int argc, char** argv) {
   cli::add_validate(app, session);
   cli::add_observe(app, session);
   cli::add_calibrate(app, session);
+  cli::add_replay(app, session);
+  cli::add_diff(app, session);
+  cli::add_reference(app, session);
+  cli::add_completion(app, session);
+  cli::add_man(app, session);
   app.footer(examples); // last: subcommands would inherit it
   try {
     app.parse(argc, argv);
@@ -98,6 +104,7 @@ int run_program(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   cli::reserve_standard_descriptors();
+  cli::fit_reports_to_window();
   // A reader that goes away shows as an error of write(), not as the end of the program.
   std::signal(SIGPIPE, SIG_IGN);
   try {

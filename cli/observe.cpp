@@ -58,6 +58,10 @@ void add_observe(CLI::App& app, Session& session) {
   command->add_option("--format", options->format, "What to print; json and csv hold the series")
       ->check(CLI::IsMember({"table", "json", "csv"}))
       ->capture_default_str();
+  command->footer(R"(Examples:
+  replisim observe /var/log/postgresql
+  replisim observe postgresql.log.gz slots.csv --format json
+)");
   command->callback([options, &session] { session.exit_code = observe(*options); });
 }
 

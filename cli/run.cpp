@@ -1,7 +1,10 @@
 // replisim run: one scenario, one answer.
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/running_clock.hpp"
+#include "cli/terminal.hpp"
 #include "sim/report/run_report.hpp"
+#include "sim/report/run_summary.hpp"
 #include "sim/run/analytic_companion.hpp"
 #include "sim/run/result_json.hpp"
 #include "sim/run/run_simulation.hpp"
@@ -26,7 +29,7 @@ struct RunOptions {
   bool exact = false;
   bool analytic_only = false;
   std::string out;
-  std::string format = "table";
+  std::string format; ///< empty: a summary on a terminal, else the table
 };
 
 std::string rendered(const RunOptions& options, const Scenario& scenario, const Replications& replications) {
@@ -34,6 +37,9 @@ std::string rendered(const RunOptions& options, const Scenario& scenario, const 
     return json_text(run_json(replications));
   if (options.format == "csv")
     return run_csv(replications);
+  if (options.format == "summary" or (options.format.empty() and on_terminal()))
+    return run_summary(scenario, replications, terminal_glyphs()) +
+           (options.format.empty() ? "  everything: --format table\n" : "");
   return run_table(scenario, replications);
 }
 
@@ -51,7 +57,7 @@ ExitCode run_analytic(const RunOptions& options, const Scenario& scenario) {
 ExitCode run(const RunOptions& options, const Session& session) {
   const InterruptScope scope;
   require_readable_file(options.scenario);
-  RunProvenance provenance{session.command_line, {}};
+  RunProvenance provenance{session.command_line, {}, options.replications, options.exact};
   for (const auto& text : options.set)
     provenance.overrides.push_back(parse_override(text));
   if (not options.precision.empty())
@@ -66,12 +72,19 @@ ExitCode run(const RunOptions& options, const Session& session) {
   PoolOptions pool{options.jobs, {}};
   if (options.replications > 1)
     pool.progress = terminal_progress("replications");
-  const Replications replications = run_replications(scenario, options.seed, options.replications, pool);
+  const Replications replications = [&] {
+    const RunningClock clock(options.replications > 1 ? "" : scenario.name, scenario.observe.until_s);
+    return run_replications(scenario, options.seed, options.replications, pool);
+  }();
   if (replications.interrupted and pool.progress)
     pool.progress(1, 1); // wipes the line that the interruption left
   if (not options.out.empty())
     write_run_folder(options.out, scenario, replications, provenance);
-  write_stdout(rendered(options, scenario, replications));
+  const std::string text = rendered(options, scenario, replications);
+  if (options.format == "json" or options.format == "csv")
+    write_stdout(text);
+  else
+    show_report(text);
   return replications.interrupted ? ExitCode::Interrupted : ExitCode::Ok;
 }
 
@@ -104,9 +117,9 @@ void add_run(CLI::App& app, Session& session) {
   add_jobs_option(*command, options->jobs);
   command->add_option("--out", options->out, "Folder for result.json, timeline.csv and manifest.json")
       ->type_name("DIR");
-  command->add_option("--format", options->format, "What to print")
-      ->check(CLI::IsMember({"table", "json", "csv"}))
-      ->capture_default_str();
+  command
+      ->add_option("--format", options->format, "What to print (default: summary on a terminal, else table)")
+      ->check(CLI::IsMember({"table", "summary", "json", "csv"}));
   command->footer(R"(Example:
   replisim run scenarios/published/streaming_insert.yaml \
       --set servers.pub.settings.logical_decoding_work_mem=64MB --format json

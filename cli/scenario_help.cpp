@@ -1,6 +1,7 @@
 // replisim check, explain-key, schema: help with writing scenario files.
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/terminal.hpp"
 #include "sim/report/json_schema.hpp"
 #include "sim/scenario/field_help.hpp"
 #include "sim/scenario/loader.hpp"
@@ -63,7 +64,7 @@ ExitCode check(const CheckOptions& options) {
   }
   out += fmt::format("{}: {}, {}\n", counted(options.scenarios.size(), "file"), counted(all.errors, "error"),
                      counted(all.warnings, "warning"));
-  write_stdout(out);
+  show_report(out);
   return all.errors > 0 ? ExitCode::Usage : ExitCode::Ok;
 }
 

@@ -4,6 +4,7 @@
 #include "cli/output.hpp"
 #include "cli/slurm.hpp"
 #include "cli/sweep_options.hpp"
+#include "cli/terminal.hpp"
 #include "sim/report/files.hpp"
 #include "sim/report/results_report.hpp"
 #include "sim/report/sweep_report.hpp"
@@ -152,10 +153,12 @@ ExitCode sweep(const SweepOptions& options) {
   if (result.interrupted and pool.progress)
     pool.progress(1, 1);
   const std::string text = rendered(chosen_format(options), result);
-  if (options.out.empty())
-    write_stdout(text);
-  else
+  if (not options.out.empty())
     write_file(options.out, text);
+  else if (chosen_format(options) == "table")
+    show_report(text);
+  else
+    write_stdout(text);
   return sweep_exit_code(result);
 }
 

@@ -4,6 +4,7 @@
 #include "calibration/suites/reports.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/terminal.hpp"
 
 #include <fmt/format.h>
 
@@ -112,7 +113,10 @@ ExitCode validate(const ValidateOptions& options) {
   if (report.suite.study != nullptr)
     report.suite.study(report, library, options.overrides,
                        {.jobs = options.jobs, .progress = terminal_progress("runs")});
-  write_stdout(print(report, options.format));
+  if (options.format == "table")
+    show_report(print(report, options.format));
+  else
+    write_stdout(print(report, options.format));
   return report.pass.value_or(true) ? ExitCode::Ok : ExitCode::No;
 }
 
@@ -133,6 +137,11 @@ void add_validate(CLI::App& app, Session& session) {
   command->add_option("--format", options->format, "What to print")
       ->check(CLI::IsMember({"table", "json", "csv"}))
       ->capture_default_str();
+  command->footer(R"(Examples:
+  replisim validate
+  replisim validate seed-streaming
+  replisim validate lab-counters --format csv
+)");
   command->callback([options, &session] { session.exit_code = validate(*options); });
 }
 

@@ -1,5 +1,7 @@
 #include "sim/engine/world.hpp"
 
+#include "sim/engine/event_tap.hpp"
+
 #include "models/base/check.hpp"
 
 #include <algorithm>
@@ -101,6 +103,10 @@ void Fingerprint::add(double time_s, std::string_view source, std::string_view k
   mix(&a, sizeof a);
   mix(&b, sizeof b);
   ++count_;
+  if (double* clock = simulated_clock())
+    *clock = time_s;
+  if (EventTap* tap = event_tap())
+    tap->see(count_, hash_, time_s, source, kind, a, b);
 }
 
 // --- Signal, Device ---------------------------------------------------------------------------

@@ -116,7 +116,9 @@ std::map<std::string, Verdict> verdicts(const Pipeline& pipeline, const LagSerie
     const auto series = lags.find(name);
     const std::vector<double> lag = series == lags.end() ? std::vector<double>{} : series->second;
     const PublisherSide& publisher = pipeline.publishers().at(side.publisher);
-    const bool caught_up = pipeline.log().subscriptions.at(name).replay_lsn >= publisher.state.last_commit;
+    // Where nothing was ever committed there is nothing to have caught up with: other databases' WAL.
+    const bool caught_up = publisher.state.last_commit.value > 0 and
+                           pipeline.log().subscriptions.at(name).replay_lsn >= publisher.state.last_commit;
     const double backlog_bytes =
         work_under_way_bytes(static_cast<double>(publisher.wal->inserted().value), end_s);
     verdict.state = caught_up ? caught_up_after(lag, backlog_bytes) : trend(lag, backlog_bytes);

@@ -62,6 +62,25 @@ Json flag() {
                               "[fF][aA][lL][sS][eE]|[yY][eE][sS]|[nN][oO])$"}}});
 }
 
+/// A bare number counts base units; PostgreSQL's units are no others.
+Json setting(const GucDescriptor& guc) {
+  const auto with_unit = [](const char* units) -> Json {
+    return {{"type", {"string", "number"}},
+            {"pattern", fmt::format("^\\s*{}\\s*({})?\\s*$", number_pattern, units)}};
+  };
+  switch (guc.type) {
+  case GucType::Size:
+    return with_unit("B|kB|MB|GB|TB");
+  case GucType::Duration:
+    return with_unit("us|ms|s|min|h|d");
+  case GucType::Integer:
+  case GucType::Real:
+    return with_unit("");
+  default:
+    return text();
+  }
+}
+
 Json choice(const FieldDescriptor& field) {
   Json words = Json::array();
   bool switches = false;
@@ -195,12 +214,13 @@ private:
 
   static Json settings() {
     Json properties = Json::object();
-    for (const GucDescriptor& guc : guc_table())
-      properties[std::string(guc.name)] = {
-          {"type", {"string", "number", "boolean"}},
-          {"description",
-           fmt::format("{}{}", guc.sentence, guc.modelled ? "" : "; accepted, without effect on a run")},
-          {"default", guc.default_value}};
+    for (const GucDescriptor& guc : guc_table()) {
+      Json described = setting(guc);
+      described["description"] =
+          fmt::format("{}{}", guc.sentence, guc.modelled ? "" : "; accepted, without effect on a run");
+      described["default"] = guc.default_value;
+      properties[std::string(guc.name)] = described;
+    }
     return {{"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
   }
 

@@ -96,6 +96,16 @@ std::string timeline_csv(const Timeline& timeline) {
   return out;
 }
 
+std::string profile_hash(const CostProfile& profile) {
+  std::string text = fmt::format("{} {:.17g}", profile.name, profile.cpu_speed);
+  for (const CostParameter& parameter : cost_parameters())
+    text += fmt::format("\n{} {:.17g}", parameter.name, profile.costs.*parameter.field);
+  std::uint64_t hash = 0xcbf29ce484222325ULL; // FNV-1a
+  for (const char c : text)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return hex64(hash);
+}
+
 json run_manifest(const Scenario& scenario, const Replications& replications,
                   const RunProvenance& provenance) {
   json runs = json::array();
@@ -121,6 +131,9 @@ json run_manifest(const Scenario& scenario, const Replications& replications,
           {"scenario", scenario.name},
           {"scenario_hash", scenario.hash},
           {"profile", scenario.profile.name},
+          {"profile_hash", profile_hash(scenario.profile)},
+          {"replications_asked", provenance.replications},
+          {"exact", provenance.exact},
           {"overrides", std::move(overrides)},
           {"command_line", provenance.command_line},
           {"seed", first.seed},

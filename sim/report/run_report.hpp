@@ -38,12 +38,17 @@ std::string timeline_csv(const Timeline& timeline);
 struct RunProvenance {
   std::vector<std::string> command_line;
   std::vector<Override> overrides;
+  int replications = 1; ///< asked for
+  bool exact = false;   ///< --exact
 };
 
 /// How the run came about: versions, compiler, seeds, scenario file and hash, fingerprints, overrides,
 /// command line, and the only wall-clock figures of all outputs.
 nlohmann::json run_manifest(const Scenario& scenario, const Replications& replications,
                             const RunProvenance& provenance);
+
+/// A hash over all costs of a profile.
+std::string profile_hash(const CostProfile& profile);
 
 /// Writes result.json, timeline.csv and manifest.json into `folder` (made where missing), the manifest
 /// last. Throws UsageError where that fails.

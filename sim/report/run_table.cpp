@@ -338,7 +338,9 @@ void RunTable::others() {
     if (name.starts_with("busy_") or name.starts_with("blocked_") or name.starts_with("starved_") or
         take(name) == nullptr)
       continue;
-    table.add({"  " + name, value_text(interval, name.ends_with("_s") ? seconds_text : whole_text)});
+    table.add({"  " + name, value_text(interval, name.ends_with("_s") or name.find("_s_") != std::string::npos
+                                                     ? seconds_text
+                                                     : whole_text)});
     any = true;
   }
   if (any)

@@ -154,15 +154,57 @@ std::size_t TextTable::width() const {
   return sum;
 }
 
-std::string TextTable::line(const Row& row, const std::vector<std::size_t>& widths,
-                            std::size_t indent) const {
-  std::string out(indent, ' ');
-  for (std::size_t i = 0; i < row.cells.size(); ++i) {
-    const std::string padding(widths[i] - display_width(row.cells[i]), ' ');
-    out += i > 0 ? column_gap : "";
-    out += i < left_columns_ ? row.cells[i] + padding : padding + row.cells[i];
+std::vector<std::size_t> TextTable::fitting_widths(std::size_t indent) const {
+  constexpr std::size_t narrowest = 12;
+  std::vector<std::size_t> out = widths();
+  std::size_t sum = indent + width();
+  while (sum > report_columns) {
+    const auto left_end = out.begin() + static_cast<std::ptrdiff_t>(std::min(left_columns_, columns_));
+    const auto widest = std::max_element(out.begin(), left_end);
+    if (widest == left_end or *widest <= narrowest)
+      break;
+    const std::size_t cut = std::min(sum - report_columns, *widest - narrowest);
+    *widest -= cut;
+    sum -= cut;
   }
-  if (not row.note.empty()) {
+  return out;
+}
+
+std::vector<std::vector<std::size_t>> TextTable::parts(const std::vector<std::size_t>& widths,
+                                                       std::size_t indent) const {
+  std::vector<std::size_t> left;
+  std::size_t left_width = indent;
+  for (std::size_t i = 0; i < std::min(left_columns_, columns_); ++i) {
+    left.push_back(i);
+    left_width += widths[i] + column_gap.size();
+  }
+  std::vector<std::vector<std::size_t>> out = {left};
+  std::size_t used = left_width;
+  for (std::size_t i = left.size(); i < columns_; ++i) {
+    if (used + widths[i] > report_columns and out.back().size() > left.size()) {
+      out.push_back(left);
+      used = left_width;
+    }
+    out.back().push_back(i);
+    used += widths[i] + column_gap.size();
+  }
+  return out;
+}
+
+std::string TextTable::line(const Row& row, const std::vector<std::size_t>& columns,
+                            const std::vector<std::size_t>& widths, std::size_t indent) const {
+  std::string out(indent, ' ');
+  bool first = true;
+  for (const std::size_t i : columns) {
+    if (i >= row.cells.size())
+      continue;
+    const std::string cell = i < left_columns_ ? clipped(row.cells[i], widths[i]) : row.cells[i];
+    const std::string padding(widths[i] - std::min(widths[i], display_width(cell)), ' ');
+    out += first ? "" : column_gap;
+    out += i < left_columns_ ? cell + padding : padding + cell;
+    first = false;
+  }
+  if (not row.note.empty() and (columns.empty() or columns.front() == 0)) {
     out += row.cells.empty() ? "" : column_gap;
     out += clipped(row.note, report_columns - std::min(report_columns, display_width(out)));
   }
@@ -171,16 +213,19 @@ std::string TextTable::line(const Row& row, const std::vector<std::size_t>& widt
 }
 
 std::string TextTable::render(std::size_t indent) const {
-  const auto w = widths();
+  const auto w = fitting_widths(indent);
   std::string out;
   const bool has_header = std::any_of(header_.begin(), header_.end(), [](const Row& row) {
     return std::any_of(row.cells.begin(), row.cells.end(), [](const auto& cell) { return not cell.empty(); });
   });
-  if (has_header)
-    for (const auto& row : header_)
-      out += line(row, w, indent);
-  for (const auto& row : rows_)
-    out += line(row, w, indent);
+  for (const auto& columns : parts(w, indent)) {
+    out += out.empty() ? "" : "\n";
+    if (has_header)
+      for (const auto& row : header_)
+        out += line(row, columns, w, indent);
+    for (const auto& row : rows_)
+      out += line(row, columns, w, indent);
+  }
   return out;
 }
 

@@ -8,8 +8,8 @@
 
 namespace replisim {
 
-/// Widest line a report prints, in columns.
-inline constexpr std::size_t report_columns = 100;
+/// Widest line a report prints, in columns; the program sets it to the width of a terminal's window.
+inline std::size_t report_columns = 100;
 
 /// Columns that UTF-8 text takes, one a code point.
 std::size_t display_width(std::string_view text);
@@ -34,7 +34,9 @@ std::string setting_size(double bytes);   ///< as postgresql.conf writes it: "64
 std::string whole_text(double value);     ///< "5,000,000"; with a fraction where there is one
 
 /// Columns aligned by their widest cell: the first `left_columns` to the left, the others to the right.
-/// Header cells may have several lines, separated by '\n'; a header of empty cells is not printed.
+/// Header cells may have several lines, separated by '\n'; a header of empty cells is not printed. Where the
+/// whole is wider than report_columns, cells of the left columns are cut, and what still does not fit goes
+/// below, each part with the left columns again.
 class TextTable {
 public:
   TextTable(std::vector<std::string> header, std::size_t left_columns);
@@ -51,7 +53,13 @@ private:
     std::string note;
   };
   std::vector<std::size_t> widths() const;
-  std::string line(const Row& row, const std::vector<std::size_t>& widths, std::size_t indent) const;
+  /// Left columns narrowed as far as it takes.
+  std::vector<std::size_t> fitting_widths(std::size_t indent) const;
+  /// Columns side by side, so that each part fits.
+  std::vector<std::vector<std::size_t>> parts(const std::vector<std::size_t>& widths,
+                                              std::size_t indent) const;
+  std::string line(const Row& row, const std::vector<std::size_t>& columns,
+                   const std::vector<std::size_t>& widths, std::size_t indent) const;
 
   std::vector<Row> header_; ///< one row a header line
   std::vector<Row> rows_;

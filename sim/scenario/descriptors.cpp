@@ -145,6 +145,8 @@ void add_servers(Objects& out) {
             .needed(),
         Field("settings", T::Settings,
               "PostgreSQL settings by their own names, over the defaults of the version"),
+        Field("include_conf", T::Path,
+              "its postgresql.conf, relative to the scenario file; `settings` win over what it says"),
         Field("checkpoint_before_workload", T::Flag,
               "a checkpoint ended after the initial rows were loaded, so that the first change of "
               "each of their pages logs the whole page")

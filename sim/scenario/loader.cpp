@@ -4,6 +4,7 @@
 #include "sim/scenario/envelope.hpp"
 #include "sim/scenario/field_path.hpp"
 #include "sim/scenario/format_check.hpp"
+#include "sim/scenario/include_conf.hpp"
 #include "sim/scenario/library.hpp"
 #include "sim/scenario/scenario_parts.hpp"
 #include "sim/scenario/scenario_tree.hpp"
@@ -47,11 +48,13 @@ Scenario build(const ScenarioFile& source, const std::vector<Override>& override
     tree.remove("break_even");
   }
   add_builtin_tables(tree);
+  const std::vector<std::string> conf_notes = include_conf_files(tree, library, problems);
   Node checked = tree;
   FormatCheck(library, problems).check(checked, object_of("scenario"));
 
   Scenario scenario;
   scenario.file = source.file.string();
+  scenario.warnings = conf_notes;
   Building building{checked, library, problems, scenario, {}, {}};
   build_run_options(building);
   build_statistics(building);
