@@ -1,14 +1,24 @@
 // replisim run: one scenario, one answer.
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "sim/report/files.hpp"
+#include "sim/report/openmetrics.hpp"
 #include "sim/report/run_report.hpp"
+#include "sim/report/trace.hpp"
 #include "sim/run/analytic_companion.hpp"
 #include "sim/run/result_json.hpp"
 #include "sim/run/run_simulation.hpp"
 #include "sim/scenario/loader.hpp"
 
+#include "models/base/check.hpp"
+#include "models/base/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +37,8 @@ struct RunOptions {
   bool analytic_only = false;
   std::string out;
   std::string format = "table";
+  std::string trace, trace_size = "50MB";
+  std::string metrics_start;
 };
 
 std::string rendered(const RunOptions& options, const Scenario& scenario, const Replications& replications) {
@@ -34,7 +46,41 @@ std::string rendered(const RunOptions& options, const Scenario& scenario, const 
     return json_text(run_json(replications));
   if (options.format == "csv")
     return run_csv(replications);
+  if (options.format == "openmetrics") {
+    std::optional<double> start_s;
+    if (not options.metrics_start.empty())
+      start_s = parse_epoch(options.metrics_start);
+    return run_openmetrics(replications, start_s);
+  }
   return run_table(scenario, replications);
+}
+
+/// What does not go together is said before anything is simulated.
+void check_combination(const RunOptions& options) {
+  if (not options.metrics_start.empty() and options.format != "openmetrics")
+    throw UsageError("--metrics-start dates the samples of --format openmetrics; add it");
+  if (not options.metrics_start.empty())
+    parse_epoch(options.metrics_start);
+  if (options.analytic_only and not options.trace.empty())
+    throw UsageError("--analytic-only simulates nothing that --trace could write");
+  if (options.analytic_only and options.format == "openmetrics")
+    throw UsageError("--analytic-only has no figures for --format openmetrics; allowed: table, json, csv");
+}
+
+Bytes trace_bytes(const std::string& text) {
+  const auto parsed = parse_quantity(text, Dimension::Size);
+  if (not parsed.ok)
+    throw UsageError(fmt::format("--trace-size {}: {}", text, parsed.problem));
+  if (parsed.value < static_cast<double>(smallest_trace_bytes))
+    throw UsageError(fmt::format("--trace-size {} is too small; allowed: 1MB or more", text));
+  return static_cast<Bytes>(std::min(parsed.value, 1e12));
+}
+
+/// The first replication once more, written down: it is the same to the last bit.
+void write_trace(const RunOptions& options, const Scenario& scenario, const RunResult& first, Bytes bytes) {
+  const Trace trace = traced_simulation(scenario, first.seed, bytes);
+  REPLISIM_REQUIRE(trace.fingerprint == first.fingerprint, "the traced run went another way");
+  write_file(options.trace, trace.text);
 }
 
 /// Answers without simulating.
@@ -50,6 +96,8 @@ ExitCode run_analytic(const RunOptions& options, const Scenario& scenario) {
 
 ExitCode run(const RunOptions& options, const Session& session) {
   const InterruptScope scope;
+  check_combination(options);
+  const Bytes most_trace_bytes = trace_bytes(options.trace_size);
   require_readable_file(options.scenario);
   RunProvenance provenance{session.command_line, {}};
   for (const auto& text : options.set)
@@ -71,6 +119,8 @@ ExitCode run(const RunOptions& options, const Session& session) {
     pool.progress(1, 1); // wipes the line that the interruption left
   if (not options.out.empty())
     write_run_folder(options.out, scenario, replications, provenance);
+  if (not options.trace.empty())
+    write_trace(options, scenario, replications.runs.front(), most_trace_bytes);
   write_stdout(rendered(options, scenario, replications));
   return replications.interrupted ? ExitCode::Interrupted : ExitCode::Ok;
 }
@@ -105,7 +155,20 @@ void add_run(CLI::App& app, Session& session) {
   command->add_option("--out", options->out, "Folder for result.json, timeline.csv and manifest.json")
       ->type_name("DIR");
   command->add_option("--format", options->format, "What to print")
-      ->check(CLI::IsMember({"table", "json", "csv"}))
+      ->check(CLI::IsMember({"table", "json", "csv", "openmetrics"}))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--metrics-start", options->metrics_start,
+          "With --format openmetrics: when the run began, as 2026-05-01T12:00:00Z; dates every sample "
+          "and adds the timeline")
+      ->type_name("DATE");
+  command
+      ->add_option("--trace", options->trace,
+                   "Write the run event by event to this file, for ui.perfetto.dev or chrome://tracing")
+      ->type_name("FILE");
+  command->add_option("--trace-size", options->trace_size, "Largest size of that file; long runs are sampled")
+      ->type_name("SIZE")
       ->capture_default_str();
   command->footer(R"(Example:
   replisim run scenarios/published/streaming_insert.yaml \
