@@ -36,9 +36,11 @@ void add_diff(CLI::App& app, Session& session);
 void add_observe(CLI::App& app, Session& session);
 void add_import(CLI::App& app, Session& session);
 void add_calibrate(CLI::App& app, Session& session);
+void add_explore(CLI::App& app, Session& session);
 void add_init(CLI::App& app, Session& session);
 /// Generated tables of docs/.
 void add_reference(CLI::App& app, Session& session);
+void add_report(CLI::App& app, Session& session);
 void add_results(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 /// check, explain-key, schema.

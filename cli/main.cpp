@@ -83,6 +83,8 @@ int run_program(int argc, char** argv) {
   cli::add_scenario_help(app, session);
   cli::add_import(app, session);
   cli::add_results(app, session);
+  cli::add_report(app, session);
+  cli::add_explore(app, session);
   cli::add_validate(app, session);
   cli::add_observe(app, session);
   cli::add_calibrate(app, session);

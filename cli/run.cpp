@@ -3,15 +3,25 @@
 #include "cli/output.hpp"
 #include "cli/running_clock.hpp"
 #include "cli/terminal.hpp"
+#include "sim/report/files.hpp"
+#include "sim/report/openmetrics.hpp"
 #include "sim/report/run_report.hpp"
 #include "sim/report/run_summary.hpp"
+#include "sim/report/trace.hpp"
 #include "sim/run/analytic_companion.hpp"
 #include "sim/run/result_json.hpp"
 #include "sim/run/run_simulation.hpp"
 #include "sim/scenario/loader.hpp"
 
+#include "models/base/check.hpp"
+#include "models/base/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +40,8 @@ struct RunOptions {
   bool analytic_only = false;
   std::string out;
   std::string format; ///< empty: a summary on a terminal, else the table
+  std::string trace, trace_size = "50MB";
+  std::string metrics_start;
 };
 
 std::string rendered(const RunOptions& options, const Scenario& scenario, const Replications& replications) {
@@ -40,7 +52,41 @@ std::string rendered(const RunOptions& options, const Scenario& scenario, const 
   if (options.format == "summary" or (options.format.empty() and on_terminal()))
     return run_summary(scenario, replications, terminal_glyphs()) +
            (options.format.empty() ? "  everything: --format table\n" : "");
+  if (options.format == "openmetrics") {
+    std::optional<double> start_s;
+    if (not options.metrics_start.empty())
+      start_s = parse_epoch(options.metrics_start);
+    return run_openmetrics(replications, start_s);
+  }
   return run_table(scenario, replications);
+}
+
+/// What does not go together is said before anything is simulated.
+void check_combination(const RunOptions& options) {
+  if (not options.metrics_start.empty() and options.format != "openmetrics")
+    throw UsageError("--metrics-start dates the samples of --format openmetrics; add it");
+  if (not options.metrics_start.empty())
+    parse_epoch(options.metrics_start);
+  if (options.analytic_only and not options.trace.empty())
+    throw UsageError("--analytic-only simulates nothing that --trace could write");
+  if (options.analytic_only and options.format == "openmetrics")
+    throw UsageError("--analytic-only has no figures for --format openmetrics; allowed: table, json, csv");
+}
+
+Bytes trace_bytes(const std::string& text) {
+  const auto parsed = parse_quantity(text, Dimension::Size);
+  if (not parsed.ok)
+    throw UsageError(fmt::format("--trace-size {}: {}", text, parsed.problem));
+  if (parsed.value < static_cast<double>(smallest_trace_bytes))
+    throw UsageError(fmt::format("--trace-size {} is too small; allowed: 1MB or more", text));
+  return static_cast<Bytes>(std::min(parsed.value, 1e12));
+}
+
+/// The first replication once more, written down: it is the same to the last bit.
+void write_trace(const RunOptions& options, const Scenario& scenario, const RunResult& first, Bytes bytes) {
+  const Trace trace = traced_simulation(scenario, first.seed, bytes);
+  REPLISIM_REQUIRE(trace.fingerprint == first.fingerprint, "the traced run went another way");
+  write_file(options.trace, trace.text);
 }
 
 /// Answers without simulating.
@@ -56,6 +102,8 @@ ExitCode run_analytic(const RunOptions& options, const Scenario& scenario) {
 
 ExitCode run(const RunOptions& options, const Session& session) {
   const InterruptScope scope;
+  check_combination(options);
+  const Bytes most_trace_bytes = trace_bytes(options.trace_size);
   require_readable_file(options.scenario);
   RunProvenance provenance{session.command_line, {}, options.replications, options.exact};
   for (const auto& text : options.set)
@@ -81,7 +129,9 @@ ExitCode run(const RunOptions& options, const Session& session) {
   if (not options.out.empty())
     write_run_folder(options.out, scenario, replications, provenance);
   const std::string text = rendered(options, scenario, replications);
-  if (options.format == "json" or options.format == "csv")
+  if (not options.trace.empty())
+    write_trace(options, scenario, replications.runs.front(), most_trace_bytes);
+  if (options.format == "json" or options.format == "csv" or options.format == "openmetrics")
     write_stdout(text);
   else
     show_report(text);
@@ -119,7 +169,20 @@ void add_run(CLI::App& app, Session& session) {
       ->type_name("DIR");
   command
       ->add_option("--format", options->format, "What to print (default: summary on a terminal, else table)")
-      ->check(CLI::IsMember({"table", "summary", "json", "csv"}));
+      ->check(CLI::IsMember({"table", "summary", "json", "csv", "openmetrics"}));
+  command
+      ->add_option(
+          "--metrics-start", options->metrics_start,
+          "With --format openmetrics: when the run began, as 2026-05-01T12:00:00Z; dates every sample "
+          "and adds the timeline")
+      ->type_name("DATE");
+  command
+      ->add_option("--trace", options->trace,
+                   "Write the run event by event to this file, for ui.perfetto.dev or chrome://tracing")
+      ->type_name("FILE");
+  command->add_option("--trace-size", options->trace_size, "Largest size of that file; long runs are sampled")
+      ->type_name("SIZE")
+      ->capture_default_str();
   command->footer(R"(Example:
   replisim run scenarios/published/streaming_insert.yaml \
       --set servers.pub.settings.logical_decoding_work_mem=64MB --format json

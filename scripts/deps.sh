@@ -8,9 +8,10 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build make pkg-config ccache git
   libsimgrid-dev libboost-dev libeigen3-dev libyaml-cpp-dev libfmt-dev
-  nlohmann-json3-dev libcli11-dev libsqlite3-dev zlib1g-dev libzstd-dev catch2
+  nlohmann-json3-dev libcli11-dev libsqlite3-dev zlib1g-dev libzstd-dev libcpp-httplib-dev catch2
   python3-jsonschema python3-yaml
   python3-pandas python3-matplotlib python3-ipykernel jupyter-nbconvert
+  nodejs npm chromium
   "$@"
 )
 lists_dir=/var/lib/apt/lists

@@ -138,6 +138,13 @@ nlohmann::ordered_json report_json(const CalibrationResult& result) {
                                     {"high", number_json(cost.high())},
                                     {"determined", cost.determined},
                                     {"together", cost.together}});
+  object["correlations"] = Json::array();
+  for (const auto& row : result.identifiability.correlations) {
+    Json values = Json::array();
+    for (const double value : row)
+      values.push_back(number_json(value));
+    object["correlations"].push_back(std::move(values));
+  }
   object["singular_values"] = result.identifiability.singular_values;
   object["confusions"] = Json::array();
   for (const Confusion& confusion : result.identifiability.confusions)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include <Eigen/Eigenvalues>
@@ -142,6 +143,16 @@ Identifiability identify(const FitProblem& problem, const FitSummary& summary,
     const double spread = std::isfinite(interval) ? std::sqrt(summary.covariance(index, index)) : interval;
     const double prior = problem.parameters[j].prior_spread;
     out.parameters.push_back({problem.parameters[j].name, prior, spread, word_for(prior, spread)});
+  }
+  for (Index i = 0; i < rows.cols(); ++i) {
+    auto& row = out.correlations.emplace_back();
+    for (Index j = 0; j < rows.cols(); ++j) {
+      const double spreads = std::sqrt(summary.covariance(i, i) * summary.covariance(j, j));
+      const bool known = std::isfinite(summary.relative_intervals[static_cast<std::size_t>(i)]) and
+                         std::isfinite(summary.relative_intervals[static_cast<std::size_t>(j)]);
+      row.push_back(known and spreads > 0 ? summary.covariance(i, j) / spreads
+                                          : std::numeric_limits<double>::quiet_NaN());
+    }
   }
   out.confusions = Analysis(problem, rows, summary.scatter, measurement).confusions();
   return out;

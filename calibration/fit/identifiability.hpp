@@ -27,6 +27,8 @@ struct Confusion {
 struct Identifiability {
   std::vector<double> singular_values; ///< of the weighted derivatives, falling; 1: known to a factor of e
   std::vector<Determination> parameters;
+  /// Between the logarithms of two parameters, NaN where one is not determined.
+  std::vector<std::vector<double>> correlations;
   std::vector<Confusion> confusions;
 };
 

@@ -1,5 +1,6 @@
 #include "sim/actors/apply_worker.hpp"
 
+#include "sim/actors/batch_observer.hpp"
 #include "sim/actors/wal_writer.hpp"
 
 #include <algorithm>
@@ -169,7 +170,12 @@ double ApplyWorker::receive_seconds(const Part& part, const RowChanges& batch) c
 }
 
 void ApplyWorker::receive(engine::Process& process, const Part& part, const RowChanges& batch) {
-  record_.deliveries[batch.top].received += part.messages;
+  auto& delivery = record_.deliveries[batch.top];
+  delivery.received += part.messages;
+  if (delivery.received_s < 0)
+    delivery.received_s = process.now();
+  if (record_.observer != nullptr and part.first)
+    record_.observer->moved(process, record_, Hop::Received, batch.top, batch.runs);
   if (not batch.streamed) {
     apply(process, part, batch);
     return;
@@ -385,6 +391,8 @@ bool ApplyWorker::publishes(const std::string& table) const {
 void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const SmallTransactions& batch) {
   auto& delivery = record_.deliveries[batch.top];
   const double begun_s = process.now();
+  if (record_.observer != nullptr and part.first)
+    record_.observer->moved(process, record_, Hop::Received, batch.end);
   for (const StatementStep& step : batch.flow.flow->transaction)
     if (batch.rows > 0 and publishes(step.table))
       params_.locks->lock_table(process, params_.backend, step.table, LockMode::RowExclusive);

@@ -18,6 +18,7 @@ ApplyWorker::Streamed& ApplyWorker::first_chunk(engine::Process& process, Xid to
     if (const auto assigned = pool_.allocate()) {
       streamed.worker = assigned->worker;
       params_.locks->try_lock(params_.backend, stream_lock(top), LockMode::AccessExclusive);
+      record_.deliveries[top].worker = assigned->worker;
       worker_of(streamed).assign(stream_lock(top));
       if (assigned->launched)
         process.sleep(params_.costs->worker_start_s, engine::Activity::Blocked);

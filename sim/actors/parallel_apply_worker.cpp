@@ -1,5 +1,7 @@
 #include "sim/actors/parallel_apply_worker.hpp"
 
+#include "sim/actors/batch_observer.hpp"
+
 namespace replisim {
 
 ParallelApplyWorker::ParallelApplyWorker(engine::World& world, const std::string& name, Shared shared)
@@ -142,6 +144,8 @@ void ParallelApplyWorker::release(const ReplicationStream::Part& part) {
 void ParallelApplyWorker::apply(engine::Process& process, const ReplicationStream::Part& part,
                                 const RowChanges& batch) {
   const auto runs = part_of(batch.runs, part.first_message, part.messages);
+  if (record_.observer != nullptr and part.first)
+    record_.observer->moved(process, record_, Hop::Handed, batch.top, batch.runs);
   if (apply_runs(process, part, runs, batch.top, price_.costs().ring_read_change_s))
     release(part);
 }

@@ -255,6 +255,14 @@ void Pipeline::progressed() {
   world_.finish();
 }
 
+void Pipeline::watch(engine::Observer& processes, BatchObserver& batches) {
+  world_.set_observer(&processes);
+  for (auto& [name, side] : publishers_)
+    side.wal->set_observer(&batches);
+  for (auto& [name, record] : log_.subscriptions)
+    record.observer = &batches;
+}
+
 void Pipeline::note_losses() {
   for (const auto& [name, side] : slots_) {
     const bool noted =

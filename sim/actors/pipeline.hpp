@@ -107,6 +107,9 @@ public:
   /// Runs to the end of the observation: a date, or every transaction applied on every slot.
   void run();
 
+  /// Tells `processes` and `batches` what happens; to be called before run().
+  void watch(engine::Observer& processes, BatchObserver& batches);
+
   engine::World& world() { return world_; }
   const RunLog& log() const { return log_; }
   const std::vector<Role>& roles() const { return roles_; }

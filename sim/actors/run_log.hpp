@@ -15,6 +15,8 @@
 
 namespace replisim {
 
+class BatchObserver;
+
 /// Written by the publisher backend.
 struct TransactionRecord {
   std::string name;
@@ -39,9 +41,14 @@ struct DeliveryRecord {
   Rows dropped = 0;  ///< of aborted (sub)transactions, dropped before sending
   Rows filtered = 0; ///< of unpublished tables
   Rows sent = 0;
-  Rows received = 0; ///< by the leader apply worker
-  Rows applied = 0;  ///< applied and (at the end) committed
-  Rows undone = 0;   ///< received, then rolled back or truncated
+  Rows received = 0;      ///< by the leader apply worker
+  Rows applied = 0;       ///< applied and (at the end) committed
+  Rows undone = 0;        ///< received, then rolled back or truncated
+  double read_s = -1;     ///< first change decoded
+  double sent_s = -1;     ///< first rows sent
+  double sent_to_s = -1;  ///< last rows sent so far
+  double received_s = -1; ///< first rows taken by the client
+  int worker = -1;        ///< parallel apply worker it was given to; -1: none
   double first_lock_s = -1;
   double applied_s = -1;  ///< commit applied; -1 while in flight
   double prepared_s = -1; ///< prepared on the subscriber: it stays there over restarts
@@ -80,9 +87,10 @@ struct SubscriptionRecord {
   void arrived(DeliveryRecord& delivery, double applied_s, double confirmed_s);
 
   std::map<Xid, DeliveryRecord> deliveries;
-  DeliveryRecord redelivered; ///< see counted()
-  Bytes sent_bytes = 0;       ///< on the wire
-  Bytes tmp_file_bytes = 0;   ///< subscriber-side files of streamed changes, now
+  BatchObserver* observer = nullptr; ///< of a traced run
+  DeliveryRecord redelivered;        ///< see counted()
+  Bytes sent_bytes = 0;              ///< on the wire
+  Bytes tmp_file_bytes = 0;          ///< subscriber-side files of streamed changes, now
   Bytes peak_tmp_file_bytes = 0;
   Lsn sent_lsn, replay_lsn;
   std::int64_t without_worker_txns = 0;       ///< streamed ones that found no parallel apply worker

@@ -1,5 +1,7 @@
 #include "sim/actors/wal_log.hpp"
 
+#include "sim/actors/batch_observer.hpp"
+
 #include "models/base/check.hpp"
 #include "models/wal_retention.hpp"
 
@@ -20,6 +22,8 @@ WalLog::WalLog(engine::World& world, Options options, const Disk& disk)
 }
 
 Lsn WalLog::insert(engine::Process& writer, Bytes bytes, WalEntry entry) {
+  if (observer_ != nullptr)
+    observer_->written(writer, entry, inserted_ + bytes);
   const Lsn end = append(bytes, std::move(entry));
   make_room(writer);
   return end;

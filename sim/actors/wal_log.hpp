@@ -17,6 +17,8 @@
 
 namespace replisim {
 
+class BatchObserver;
+
 /// Heap and index records of a run of rows of one statement.
 struct RowsWritten {
   const StatementStep* statement = nullptr;
@@ -112,6 +114,8 @@ public:
   /// XLogFlush: returns when everything up to `lsn` is flushed; one flush serves all who wait.
   void flush(engine::Process& process, Lsn lsn);
 
+  /// Told of every insertion; nobody by default.
+  void set_observer(BatchObserver* observer) { observer_ = observer; }
   /// Called after every insertion.
   void on_growth(std::function<void()> callback) { on_growth_ = std::move(callback); }
   /// A checkpoint removes what lies before `lsn`.
@@ -164,6 +168,7 @@ private:
   engine::Device device_;
   engine::Signal insertion_;
   std::function<void()> on_growth_;
+  BatchObserver* observer_ = nullptr;
   std::deque<WalEntry> entries_;
   std::size_t first_ = 0; ///< index of entries_.front() since the start of the run
   std::vector<std::unique_ptr<Reader>> readers_;

@@ -1,5 +1,7 @@
 #include "sim/actors/walsender.hpp"
 
+#include "sim/actors/batch_observer.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -180,6 +182,8 @@ void Walsender::count(const WalEntry& entry, const Decoder::Result& decoded) {
     return;
   auto& delivery = record_.counted(entry.top);
   delivery.read += decoded.read;
+  if (delivery.read_s < 0 and decoded.read > 0)
+    delivery.read_s = read_s_;
 }
 
 void Walsender::perform(engine::Process& process, DecodeStep& step) {
@@ -370,6 +374,8 @@ void Walsender::send_flow(engine::Process& process, const DecodeStep& step) {
   // It decodes a transaction, sends it, decodes the next: a round each.
   const engine::Flow piece{std::max<Rows>(1, std::llround(count * shape.messages)), bytes,
                            step.flow.transactions};
+  if (record_.observer != nullptr)
+    record_.observer->moved(process, record_, Hop::Sent, step.lsn);
   const auto ticket = out_.open(std::move(message), piece);
   // It is woken by each flush, and by each answer of the client, that finds it asleep.
   const double waking = step.flow.commit_groups + connection_.client_wakeups_per_s() * step.flow.span_s;
@@ -463,10 +469,15 @@ void Walsender::send_rows(engine::Process& process, RowChanges batch, std::int64
   delivery.sent += batch.rows;
   record_.sent_bytes += bytes;
   connection_.set_silent(false);
+  if (delivery.sent_s < 0)
+    delivery.sent_s = process.now();
+  if (record_.observer != nullptr)
+    record_.observer->moved(process, record_, Hop::Sent, top, batch.runs);
   const auto ticket = out_.open(std::move(batch), flow);
   send_work(process, seconds);
   spent(process, top, LagStage::Decode);
   close(process, ticket);
+  record_.counted(top).sent_to_s = process.now();
   blocked(process, top);
 }
 

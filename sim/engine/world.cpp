@@ -177,6 +177,8 @@ void Process::end() {
   world_.fingerprint_.add(now(), name_, waits_for_, static_cast<std::int64_t>(current_),
                           std::bit_cast<std::int64_t>(current_since_s_));
   usage_.add(current_, now() - current_since_s_);
+  if (world_.observer_ != nullptr)
+    world_.observer_->spent(*this, current_, current_since_s_, now(), waits_for_);
 }
 
 Usage Process::usage() const {

@@ -107,6 +107,18 @@ private:
   std::string waits_for_;
 };
 
+/// Told what processes spend their time on, when each stretch of it is over.
+class Observer {
+public:
+  Observer() = default;
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
+  virtual ~Observer() = default;
+  /// `waits_for` names the signal it waited for, if it did.
+  virtual void spent(const Process& process, Activity activity, double from_s, double to_s,
+                     const std::string& waits_for) = 0;
+};
+
 /// A storage device: requests one after another; an fsync costs latency plus bytes over bandwidth.
 class Device {
 public:
@@ -176,6 +188,9 @@ public:
   /// is busy meanwhile. Latency is not included.
   void transfer(Process& process, HostId to, Bytes bytes);
 
+  /// Nobody by default. The observer outlives run() and must not let time pass.
+  void set_observer(Observer* observer) { observer_ = observer; }
+
   const std::vector<std::unique_ptr<Process>>& processes() const { return processes_; }
   Fingerprint& fingerprint() { return fingerprint_; }
   /// Every SimGrid option that was pinned, for the manifest.
@@ -197,6 +212,7 @@ private:
   std::vector<std::unique_ptr<Process>> processes_;
   std::vector<std::function<void(Process&)>> bodies_;
   Fingerprint fingerprint_;
+  Observer* observer_ = nullptr;
   std::function<void(HostId)> on_throttled_;
 };
 

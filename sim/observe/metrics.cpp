@@ -111,6 +111,11 @@ TransactionResult transaction_result(const TransactionRecord& record, const RunL
     const auto it = subscription.deliveries.find(record.xid);
     if (it == subscription.deliveries.end())
       continue;
+    const DeliveryRecord& delivery = it->second;
+    if (delivery.read_s >= 0)
+      out.deliveries[name] = {delivery.read_s,     delivery.sent_s,       delivery.sent_to_s,
+                              delivery.received_s, delivery.first_lock_s, delivery.applied_s,
+                              delivery.worker};
     out.rows_applied = std::max(out.rows_applied, it->second.applied);
     if (it->second.path.parts().applied_ns > 0)
       out.lag_anatomy[name] = it->second.path.parts();

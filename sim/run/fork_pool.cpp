@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -14,6 +15,7 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -32,7 +34,10 @@ namespace {
 // What a SIGINT handler may touch: a flag, and a pipe that wakes the pool's poll().
 volatile std::sig_atomic_t interrupt_requested = 0;
 int wake_pipe[2] = {-1, -1};
-int open_scopes = 0;
+std::atomic<int> open_scopes = 0;
+/// From a pipe's creation until its writing end is the child's alone: a child that another thread forks
+/// meanwhile would keep that end open.
+std::mutex forking;
 struct sigaction previous_action {};
 
 void on_interrupt(int) {
@@ -184,7 +189,7 @@ public:
 
   void run() {
     fill();
-    while (not children_.empty() and not InterruptScope::interrupted()) {
+    while (not children_.empty() and not stopped()) {
       wait();
       fill(); // before the outcomes are looked at: a CPU should not wait for that
       deliver();
@@ -193,6 +198,10 @@ public:
   }
 
 private:
+  bool stopped() const {
+    return InterruptScope::interrupted() or (options_.cancelled and options_.cancelled());
+  }
+
   struct Finished {
     std::size_t index;
     JobOutcome outcome;
@@ -220,7 +229,7 @@ private:
 
 /// Starts children while there is work and room.
 void Pool::fill() {
-  while (children_.size() < limit_ and not InterruptScope::interrupted()) {
+  while (children_.size() < limit_ and not stopped()) {
     if (not waiting_ and not stream_ended_) {
       waiting_ = stream_.next();
       stream_ended_ = not waiting_;
@@ -235,6 +244,7 @@ void Pool::fill() {
 /// Forks one child. False when the system is short of processes or descriptors while others still
 /// run: their end makes room.
 bool Pool::start() {
+  const std::lock_guard lock(forking);
   int fds[2] = {-1, -1};
   int error = ::pipe2(fds, O_CLOEXEC) == 0 ? 0 : errno;
   pid_t pid = -1;
@@ -265,8 +275,10 @@ bool Pool::start() {
 
 /// Kills children that are out of time; the time to the next one that will be, -1 when there is no limit.
 int Pool::poll_timeout_ms() {
+  constexpr int look_again_ms = 5;
+  const int longest_ms = options_.cancelled ? look_again_ms : -1;
   if (options_.limits.time_s <= 0)
-    return -1;
+    return longest_ms;
   double next_s = options_.limits.time_s;
   for (auto& child : children_) {
     const double left_s = options_.limits.time_s - seconds_since(child.started);
@@ -277,7 +289,8 @@ int Pool::poll_timeout_ms() {
     if (left_s > 0)
       next_s = std::min(next_s, left_s);
   }
-  return static_cast<int>(std::min(next_s * 1000 + 1, 1e9));
+  const int limit_ms = static_cast<int>(std::min(next_s * 1000 + 1, 1e9));
+  return longest_ms < 0 ? limit_ms : std::min(limit_ms, longest_ms);
 }
 
 /// Waits until a child says or ends something, or Ctrl-C.

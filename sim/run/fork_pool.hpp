@@ -74,6 +74,9 @@ struct PoolOptions {
   int jobs = 0; ///< children at a time; 0: available_cpus()
   std::function<void(std::size_t done, std::size_t total)> progress; ///< called as jobs end; may be empty
   RunLimits limits = {};
+  /// Asked every few milliseconds where there is one: whether nobody wants the outcomes any more. Then the
+  /// children end at once, as on Ctrl-C. Pools of several threads may run side by side in an InterruptScope.
+  std::function<bool()> cancelled = {};
 };
 
 /// Where jobs come from and where their outcomes go, so that neither list needs to be in memory. Both are

@@ -22,6 +22,12 @@ struct StageShares {
   double blocked = 0;
 };
 
+/// A transaction on its way through one slot; times since the start of the run, -1: it never came to that.
+struct DeliveryTimes {
+  double read_s = -1, sent_s = -1, sent_to_s = -1, received_s = -1, first_lock_s = -1, applied_s = -1;
+  int worker = -1; ///< parallel apply worker that applied it; -1: the leader, or the client
+};
+
 struct TransactionResult {
   std::string name; ///< workload entry
   std::uint32_t xid = 0;
@@ -32,7 +38,8 @@ struct TransactionResult {
   double commit_s = 0;
   double applied_s = 0;
   double lock_hold_s = 0;
-  std::map<std::string, LagParts> lag_anatomy; ///< by slot that has applied it
+  std::map<std::string, LagParts> lag_anatomy;     ///< by slot that has applied it
+  std::map<std::string, DeliveryTimes> deliveries; ///< by slot that read it
 };
 
 /// A delay over many transactions.

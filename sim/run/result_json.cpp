@@ -26,6 +26,34 @@ json stages_json(const std::map<std::string, StageShares>& stages) {
   return out;
 }
 
+json deliveries_json(const std::map<std::string, DeliveryTimes>& deliveries) {
+  const auto date = [](double seconds) { return seconds < 0 ? json(nullptr) : number_json(seconds); };
+  json out = json::object();
+  for (const auto& [slot, times] : deliveries)
+    out[slot] = {{"read_s", date(times.read_s)},
+                 {"sent_s", date(times.sent_s)},
+                 {"sent_to_s", date(times.sent_to_s)},
+                 {"received_s", date(times.received_s)},
+                 {"first_lock_s", date(times.first_lock_s)},
+                 {"applied_s", date(times.applied_s)},
+                 {"parallel_worker", times.worker < 0 ? json(nullptr) : json(times.worker)}};
+  return out;
+}
+
+std::map<std::string, DeliveryTimes> deliveries_from(const json& object) {
+  const auto date = [](const json& value) { return value.is_null() ? -1.0 : value.get<double>(); };
+  std::map<std::string, DeliveryTimes> out;
+  for (const auto& [slot, times] : object.items())
+    out[slot] = {date(times.at("read_s")),
+                 date(times.at("sent_s")),
+                 date(times.at("sent_to_s")),
+                 date(times.at("received_s")),
+                 date(times.at("first_lock_s")),
+                 date(times.at("applied_s")),
+                 times.at("parallel_worker").is_null() ? -1 : times.at("parallel_worker").get<int>()};
+  return out;
+}
+
 json transaction_json(const TransactionResult& t) {
   json lags = json::object();
   for (const auto& [slot, parts] : t.lag_anatomy)
@@ -39,7 +67,8 @@ json transaction_json(const TransactionResult& t) {
           {"commit_s", number_json(t.commit_s)},
           {"applied_s", number_json(t.applied_s)},
           {"lock_hold_s", number_json(t.lock_hold_s)},
-          {"lag_anatomy", std::move(lags)}};
+          {"lag_anatomy", std::move(lags)},
+          {"deliveries", deliveries_json(t.deliveries)}};
 }
 
 json client_json(const ClientResult& c) {
@@ -87,6 +116,8 @@ TransactionResult transaction_from(const json& object) {
   t.lock_hold_s = number_from(object.at("lock_hold_s"));
   for (const auto& [slot, parts] : object.at("lag_anatomy").items())
     t.lag_anatomy[slot] = lag_parts_from(parts);
+  if (const auto found = object.find("deliveries"); found != object.end()) // older versions have none
+    t.deliveries = deliveries_from(*found);
   return t;
 }
 

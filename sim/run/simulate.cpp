@@ -6,6 +6,7 @@
 #include "sim/observe/metrics.hpp"
 #include "sim/observe/session_metrics.hpp"
 #include "sim/observe/timeline_recorder.hpp"
+#include "sim/observe/trace_recorder.hpp"
 #include "sim/run/analytic_companion.hpp"
 #include "sim/run/study.hpp"
 #include "sim/version.hpp"
@@ -15,7 +16,9 @@
 
 namespace replisim {
 
-RunResult simulate(const Scenario& scenario, std::uint64_t seed) {
+namespace {
+
+RunResult simulate_watched(const Scenario& scenario, std::uint64_t seed, TraceRecorder* trace) {
   static bool used = false;
   REPLISIM_REQUIRE(not used, "a second simulation in one process");
   used = true;
@@ -32,6 +35,8 @@ RunResult simulate(const Scenario& scenario, std::uint64_t seed) {
   Pipeline pipeline(scenario, seed);
   TimelineRecorder recorder(pipeline, scenario.observe.interval_s);
   const Study study(scenario, pipeline);
+  if (trace != nullptr)
+    trace->watch(pipeline);
   pipeline.run();
   check_conservation(pipeline.log());
   check_lag_parts(pipeline.log());
@@ -54,6 +59,16 @@ RunResult simulate(const Scenario& scenario, std::uint64_t seed) {
   result.engine_options["rows_per_batch"] = std::to_string(pipeline.resolution().batch_rows);
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   return result;
+}
+
+} // namespace
+
+RunResult simulate(const Scenario& scenario, std::uint64_t seed) {
+  return simulate_watched(scenario, seed, nullptr);
+}
+
+RunResult simulate_traced(const Scenario& scenario, std::uint64_t seed, TraceRecorder& recorder) {
+  return simulate_watched(scenario, seed, &recorder);
 }
 
 } // namespace replisim

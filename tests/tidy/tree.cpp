@@ -12,7 +12,7 @@ namespace {
 
 bool is_skipped_folder(const std::string& name) {
   return (name.starts_with(".") and name != ".ci") or name == "build" or name.starts_with("build-") or
-         name == "out";
+         name == "out" or name == "node_modules";
 }
 
 bool is_text(const std::filesystem::path& path) {

@@ -1,0 +1,77 @@
+// Debian's Chromium driven by Playwright: opens a page and notes what it complains about and asks for.
+import { createRequire } from 'node:module';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+
+const require = createRequire(join(process.env.REPLISIM_PAGES_MODULES, 'package.json'));
+const { chromium } = require('playwright-core');
+export const axeSource = require('axe-core').source;
+
+const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+
+let context;
+let folder;
+
+export async function start() {
+  folder = mkdtempSync(join(tmpdir(), 'replisim-chromium-'));
+  context = await chromium.launchPersistentContext(folder, { executablePath: '/usr/bin/chromium', args: flags, viewport: { width: 1280, height: 900 } });
+}
+
+export async function stop() {
+  await context?.close();
+  if (folder) rmSync(folder, { recursive: true, force: true });
+}
+
+/** Opens `url`. `complaints` are errors and warnings of the console, `requests` all that is not the page itself. */
+export async function open(url, { width = 1280, scheme = 'light', allowed = () => false } = {}) {
+  const page = await context.newPage();
+  const complaints = [];
+  const requests = [];
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('dialog', (dialog) => (complaints.push(`dialog: ${dialog.message()}`), dialog.dismiss()));
+  page.on('request', (request) => request.url() !== url && !request.url().startsWith('data:') && !allowed(request.url()) && requests.push(request.url()));
+  await page.emulateMedia({ colorScheme: scheme });
+  await page.setViewportSize({ width, height: 900 });
+  const from = performance.now();
+  await page.goto(url);
+  await page.waitForSelector('h1');
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  return { page, complaints, requests, opened_ms: performance.now() - from };
+}
+
+/** What axe-core calls serious or critical. */
+export async function serious(page) {
+  await page.evaluate(axeSource);
+  const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+  return found.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`);
+}
+
+/** Every number on the page: where it says it comes from, its exact value, and the text that is shown. */
+export const numbers = (page) => page.$$eval('data[data-path]', (all) => all.map((element) => ({ path: element.dataset.path, value: element.value, text: element.textContent })));
+
+/** The value a path leads to; keys may hold dots. Undefined: nothing is there. */
+export function lookup(object, path) {
+  if (object === null || typeof object !== 'object') return undefined;
+  if (Object.hasOwn(object, path)) return object[path];
+  for (let dot = path.indexOf('.'); dot > 0; dot = path.indexOf('.', dot + 1)) {
+    const key = path.slice(0, dot);
+    if (!Object.hasOwn(object, key)) continue;
+    const found = lookup(object[key], path.slice(dot + 1));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Whether a text such as "1.5 ms" or "851.7 MB" is the value rounded. Nothing known of the unit: the digits count. */
+export function shows(text, value) {
+  const found = /^([+\u2212-]?[\d,]*\.?\d+(?:e[+-]?\d+)?)\s*(.*)$/.exec(text);
+  if (!found) return false;
+  const shown = Number(found[1].replaceAll(',', '').replace('\u2212', '-'));
+  const units = { '': 1, ns: 1e-9, '\u00b5s': 1e-6, ms: 1e-3, s: 1, h: 3600, d: 86400, bytes: 1, kB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4, '%': null };
+  const places = (found[1].split('.')[1] ?? '').length;
+  const unit = Object.hasOwn(units, found[2]) ? units[found[2]] : 1;
+  const scales = unit === null ? [1, 0.01] : [unit];
+  return scales.some((scale) => Math.abs(shown * scale - value) <= 0.51 * 10 ** -places * scale + 1e-9 * Math.abs(value) || Math.abs(shown * scale - value) <= 1e-3 * Math.abs(value));
+}
