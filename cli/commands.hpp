@@ -31,6 +31,7 @@ void add_observe(CLI::App& app, Session& session);
 void add_import(CLI::App& app, Session& session);
 void add_calibrate(CLI::App& app, Session& session);
 void add_init(CLI::App& app, Session& session);
+void add_lab(CLI::App& app, Session& session);
 void add_results(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 /// check, explain-key, schema.

@@ -85,6 +85,7 @@ int run_program(int argc, char** argv) {
   cli::add_validate(app, session);
   cli::add_observe(app, session);
   cli::add_calibrate(app, session);
+  cli::add_lab(app, session);
   app.footer(examples); // last: subcommands would inherit it
   try {
     app.parse(argc, argv);

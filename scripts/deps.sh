@@ -8,7 +8,7 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build make pkg-config ccache git
   libsimgrid-dev libboost-dev libeigen3-dev libyaml-cpp-dev libfmt-dev
-  nlohmann-json3-dev libcli11-dev libsqlite3-dev zlib1g-dev libzstd-dev catch2
+  nlohmann-json3-dev libcli11-dev libsqlite3-dev zlib1g-dev libzstd-dev libpq-dev catch2
   python3-jsonschema python3-yaml
   "$@"
 )
