@@ -6,7 +6,7 @@ PROGRAM := build/cli/replisim
 HEADLINE := scenarios/published/streaming_insert.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test format format-check tidy debug asan soak clean
+.PHONY: help deps build demo test live format format-check tidy debug asan soak clean
 
 help: ## what can be made
 	@echo "replisim: predicts what a PostgreSQL logical replication pipeline will do"
@@ -32,7 +32,13 @@ demo: deps ## set up, build the program and run the headline scenario
 	@$(PROGRAM) sweep $(HEADLINE) --vary subscriptions.s.streaming=off,parallel
 
 test: build ## set up, build and run every test and the validation suites
+	@command -v npm >/dev/null || scripts/deps.sh npm
 	@scripts/test.sh build $(JOBS)
+
+live: build ## the long tests with real servers, 15 to 18, and the lab's full plan (installs postgresql-15)
+	@scripts/deps.sh postgresql-15
+	@command -v npm >/dev/null || scripts/deps.sh npm
+	@tests/live/all.sh build/cli/replisim build/live build/live-work
 
 format: ## format all C++ files (installs clang-format)
 	@scripts/deps.sh clang-format

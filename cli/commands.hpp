@@ -30,12 +30,15 @@ void add_jobs_option(CLI::App& command, int& jobs);
 void add_observe(CLI::App& app, Session& session);
 void add_import(CLI::App& app, Session& session);
 void add_calibrate(CLI::App& app, Session& session);
+void add_collect(CLI::App& app, Session& session);
 void add_init(CLI::App& app, Session& session);
 void add_lab(CLI::App& app, Session& session);
 void add_results(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 /// check, explain-key, schema.
 void add_scenario_help(CLI::App& app, Session& session);
+/// scenario --from.
+void add_scenario(CLI::App& app, Session& session);
 void add_sweep(CLI::App& app, Session& session);
 void add_validate(CLI::App& app, Session& session);
 

@@ -86,6 +86,8 @@ int run_program(int argc, char** argv) {
   cli::add_observe(app, session);
   cli::add_calibrate(app, session);
   cli::add_lab(app, session);
+  cli::add_collect(app, session);
+  cli::add_scenario(app, session);
   app.footer(examples); // last: subcommands would inherit it
   try {
     app.parse(argc, argv);

@@ -125,7 +125,7 @@ QueryResult Connection::query(const std::string& sql) {
   while (true) {
     while (PQisBusy(connection_.get()) != 0) {
       wait_readable(0.05);
-      if (not cancelled and InterruptScope::interrupted()) {
+      if (not cancelled and heeds_interrupts_ and InterruptScope::interrupted()) {
         cancelled = true;
         char text[256];
         PGcancel* cancel = PQgetCancel(connection_.get());

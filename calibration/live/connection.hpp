@@ -61,6 +61,9 @@ public:
   double number(const std::string& sql);
   std::string text(const std::string& sql);
 
+  /// Whether Ctrl-C ends queries; it does at first.
+  void heed_interrupts(bool heeds) { heeds_interrupts_ = heeds; }
+
   int server_version() const; ///< 180004
   int backend_pid() const;
   int socket() const;
@@ -76,6 +79,7 @@ private:
   std::unique_ptr<pg_conn, Close> connection_;
   std::string role_;
   std::string where_;
+  bool heeds_interrupts_ = true;
 };
 
 /// Throws UsageError unless libpq can read `conninfo`; `option` names the option it came from.

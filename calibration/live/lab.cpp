@@ -143,6 +143,12 @@ private:
     const Binaries binaries = executable_binaries(found, workspace);
     const fs::path disk = workspace.path();
     write(fmt::format("hardware/{}.yaml", options_.name), machine_text(probe_machine(disk), options_.name));
+    // Until the fit replaces it, so that the twins can be loaded.
+    write(fmt::format("profiles/{}.yaml", options_.name),
+          fmt::format("# What lab-2core knows, until `replisim lab` has fitted this machine's "
+                      "costs.\nreplisim_profile: 1\n"
+                      "name: {0}\nextends: lab-2core\nmachine: ../hardware/{0}.yaml\nserver_version: {1}\n",
+                      options_.name, found.version.major));
     say(fmt::format("PostgreSQL {} as {} in {}", result_.server_version, workspace.user().name,
                     disk.string()));
     Pair pair(workspace, binaries, options_.port);

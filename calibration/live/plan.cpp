@@ -3,6 +3,7 @@
 #include "models/base/suggest.hpp"
 #include "models/base/units.hpp"
 #include "sim/scenario/problems.hpp"
+#include "sim/scenario/scenario_tree.hpp"
 #include "sim/scenario/yaml_document.hpp"
 
 #include <algorithm>
@@ -114,6 +115,26 @@ private:
     return {};
   }
 
+  /// What is said of every scenario is said of the servers it has.
+  std::vector<Override> fitting(const std::vector<Override>& everywhere, const fs::path& scenario) {
+    std::vector<Override> out;
+    if (scenario.empty())
+      return out;
+    Problems ignored;
+    const Node root = read_tree(scenario, ignored);
+    const Node* servers = root.find("servers");
+    for (const Override& override : everywhere) {
+      const std::string_view path = override.path;
+      const std::string_view prefix = "servers.";
+      const bool is_of_server = path.starts_with(prefix);
+      const std::string server(
+          is_of_server ? path.substr(prefix.size(), path.find('.', prefix.size()) - prefix.size()) : "");
+      if (not is_of_server or (servers != nullptr and servers->find(server) != nullptr))
+        out.push_back(override);
+    }
+    return out;
+  }
+
   void add(const Node& map, const std::string& path, const std::vector<Override>& everywhere) {
     if (not map.is_map()) {
       problems_.add(map.at, path, fmt::format("found {}; write {{name: ..., scenario: ...}}", describe(map)));
@@ -136,7 +157,7 @@ private:
         problems_.add(use->at, path + ".use",
                       fmt::format("found {}; fit and predict are allowed", describe(*use)));
     }
-    experiment.overrides = everywhere;
+    experiment.overrides = fitting(everywhere, experiment.scenario);
     for (Override& own : overrides(map, path + ".set"))
       experiment.overrides.push_back(std::move(own));
     const int since = map.find("since") == nullptr ? 0 : static_cast<int>(count(map, "since", 14, 99));

@@ -229,7 +229,7 @@ void ThrowawayServer::stop() {
 
 std::string ThrowawayServer::conninfo(const std::string& database) const {
   return fmt::format("host={} port={} dbname={} user=postgres",
-                     on_tcp_ ? "127.0.0.1" : socket_folder().string(), port_, database);
+                     socket_folder().string(), port_, database);
 }
 
 Connection ThrowawayServer::connect(const std::string& database) const {
