@@ -6,7 +6,7 @@ PROGRAM := build/cli/replisim
 HEADLINE := scenarios/published/streaming_insert.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo validation test format format-check tidy debug asan soak clean
+.PHONY: help deps deps-tests build demo validation test live format format-check tidy debug asan soak clean
 
 help: ## what can be made
 	@echo "replisim: predicts what a PostgreSQL logical replication pipeline will do"
@@ -18,6 +18,9 @@ help: ## what can be made
 
 deps: ## install the missing Debian packages, as root or with sudo
 	@scripts/deps.sh
+
+deps-tests: ## install what the tests need besides: Python's notebooks, a browser, Node.js
+	@scripts/deps.sh --tests
 
 build: deps ## build the program and the tests (release) into build/
 	@scripts/build.sh release $(JOBS)
@@ -34,8 +37,12 @@ demo: deps ## set up, build the program and run the headline scenario
 validation: build ## write docs/validation.md anew: every suite, predicted beside measured
 	@scripts/validation_report.py $(PROGRAM) > docs/validation.md.new && mv docs/validation.md.new docs/validation.md
 
-test: build ## set up, build and run every test and the validation suites
+test: deps-tests build ## set up, build and run every test and the validation suites
 	@scripts/test.sh build $(JOBS)
+
+live: build ## the long tests with real servers, 15 to 18, and the lab's full plan (installs postgresql-15)
+	@scripts/deps.sh --tests postgresql-15
+	@tests/live/all.sh build/cli/replisim build/live build/live-work
 
 format: ## format all C++ files (installs clang-format)
 	@scripts/deps.sh clang-format

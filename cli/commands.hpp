@@ -37,14 +37,18 @@ void add_observe(CLI::App& app, Session& session);
 void add_import(CLI::App& app, Session& session);
 void add_calibrate(CLI::App& app, Session& session);
 void add_explore(CLI::App& app, Session& session);
-void add_init(CLI::App& app, Session& session);
 /// Generated tables of docs/.
 void add_reference(CLI::App& app, Session& session);
 void add_report(CLI::App& app, Session& session);
+void add_collect(CLI::App& app, Session& session);
+void add_init(CLI::App& app, Session& session);
+void add_lab(CLI::App& app, Session& session);
 void add_results(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 /// check, explain-key, schema.
 void add_scenario_help(CLI::App& app, Session& session);
+/// scenario --from.
+void add_scenario(CLI::App& app, Session& session);
 void add_sweep(CLI::App& app, Session& session);
 void add_validate(CLI::App& app, Session& session);
 

@@ -93,6 +93,9 @@ int run_program(int argc, char** argv) {
   cli::add_reference(app, session);
   cli::add_completion(app, session);
   cli::add_man(app, session);
+  cli::add_lab(app, session);
+  cli::add_collect(app, session);
+  cli::add_scenario(app, session);
   app.footer(examples); // last: subcommands would inherit it
   try {
     app.parse(argc, argv);

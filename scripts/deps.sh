@@ -1,19 +1,26 @@
 #!/usr/bin/env bash
 # Installs the Debian packages replisim is built from, but only those that are missing.
 #
-# Usage: scripts/deps.sh [EXTRA_PACKAGE...]
+# Usage: scripts/deps.sh [--tests] [EXTRA_PACKAGE...]
 # REPLISIM_SKIP_DEPS=1 skips everything, for systems that get the same libraries another way.
 set -euo pipefail
 
 packages=(
   g++ cmake ninja-build make pkg-config ccache git
   libsimgrid-dev libboost-dev libeigen3-dev libyaml-cpp-dev libfmt-dev
-  nlohmann-json3-dev libcli11-dev libsqlite3-dev zlib1g-dev libzstd-dev libcpp-httplib-dev catch2
-  python3-jsonschema python3-yaml
-  python3-pandas python3-matplotlib python3-ipykernel jupyter-nbconvert
-  nodejs npm chromium
-  "$@"
+  nlohmann-json3-dev libcli11-dev libsqlite3-dev zlib1g-dev libzstd-dev libcpp-httplib-dev libpq-dev catch2
 )
+if [[ ${1:-} == --tests ]]; then
+  shift
+  packages+=(
+    python3-jsonschema python3-yaml python3-pandas python3-matplotlib python3-ipykernel jupyter-nbconvert
+    chromium postgresql-client-15 postgresql-15
+  )
+  # Other sources of Node.js bring npm with them and leave no room for Debian's package of that name.
+  command -v node >/dev/null || packages+=(nodejs)
+  command -v npm >/dev/null || packages+=(npm)
+fi
+packages+=("$@")
 lists_dir=/var/lib/apt/lists
 lists_max_age_days=7
 

@@ -162,6 +162,8 @@ private:
     if (parsed.is_array())
       for (const auto& each : parsed)
         json_row(each, "");
+    else if (parsed.contains("view") and parsed["view"] == "facts")
+      return; // settings and tables, for `replisim scenario --from`
     else if (parsed.contains("row") and parsed["row"].is_object())
       json_row(parsed["row"], parsed.contains("collected_at") and parsed["collected_at"].is_string()
                                   ? parsed["collected_at"].get<std::string>()

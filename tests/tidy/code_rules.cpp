@@ -50,7 +50,7 @@ std::string refusal(const Layer& layer, const std::string& name, bool quoted) {
   }
   const std::size_t slash = name.find('/');
   const std::string head = name.substr(0, slash);
-  const bool is_system = name.ends_with(".h") and (slash == std::string::npos or head == "sys");
+  const bool is_system = name.ends_with(".h") and (slash == std::string::npos or head == "sys" or head == "netinet");
   const bool is_standard = slash == std::string::npos and name.find('.') == std::string::npos;
   const bool is_library =
       std::find(layer.libraries.begin(), layer.libraries.end(), head) != layer.libraries.end();
@@ -79,8 +79,8 @@ const std::vector<BannedCode>& banned_code() {
         {re(R"(\bstd::(shuffle|sample)\b)"), "std::shuffle and std::sample differ between libraries", {}},
         {re(R"(\bs?rand\s*\()"), "rand() is global state; use a seeded stream", {}},
         {re(R"(\b(system_clock|steady_clock|high_resolution_clock|gettimeofday|clock_gettime)\b)"),
-         "wall clocks belong to sim/run and cli",
-         {"sim/run/", "cli/"}},
+         "wall clocks belong to sim/run, cli and to code that works with real servers",
+         {"sim/run/", "cli/", "calibration/live/clock."}},
         {re(R"((^|std::|[^\w.>:]::|[;{}]|\belse)\s*abort\s*\(\s*\))"), "never abort; throw", {}},
         {re(R"(\bstd::(terminate|exit|quick_exit)\b)"), "never end the process from inside; throw", {}},
         {re(R"((^|[^\w])assert\s*\()"), "assert() vanishes in release; use REPLISIM_REQUIRE", {}},
