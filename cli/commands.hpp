@@ -28,9 +28,12 @@ void add_seed_option(CLI::App& command, std::uint64_t& seed);
 void add_jobs_option(CLI::App& command, int& jobs);
 
 void add_observe(CLI::App& app, Session& session);
+void add_compare(CLI::App& app, Session& session);
+void add_explain(CLI::App& app, Session& session);
 void add_import(CLI::App& app, Session& session);
 void add_calibrate(CLI::App& app, Session& session);
 void add_init(CLI::App& app, Session& session);
+void add_plan(CLI::App& app, Session& session);
 void add_results(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 /// check, explain-key, schema.

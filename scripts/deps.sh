@@ -10,6 +10,7 @@ packages=(
   libsimgrid-dev libboost-dev libeigen3-dev libyaml-cpp-dev libfmt-dev
   nlohmann-json3-dev libcli11-dev libsqlite3-dev zlib1g-dev libzstd-dev catch2
   python3-jsonschema python3-yaml
+  postgresql-15
   "$@"
 )
 lists_dir=/var/lib/apt/lists
@@ -58,7 +59,16 @@ apt() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get -o DPkg::Lock::Timeout=300 -q "$@"
 }
-install_missing() { apt install -y --no-install-recommends "${missing[@]}"; }
+# Tests start throwaway servers of their own; the package is not to start one here.
+no_cluster=/etc/postgresql-common/createcluster.d/replisim.conf
+install_missing() {
+  local rc=0
+  "${as_root[@]}" mkdir -p "${no_cluster%/*}"
+  echo 'create_main_cluster = false' | "${as_root[@]}" tee "$no_cluster" >/dev/null
+  apt install -y --no-install-recommends "${missing[@]}" || rc=$?
+  "${as_root[@]}" rm -f "$no_cluster"
+  return "$rc"
+}
 
 fresh=$(find "$lists_dir" -maxdepth 1 -name '*Packages*' -mtime "-$lists_max_age_days" -print -quit \
   2>/dev/null || true)
