@@ -34,6 +34,8 @@ void add_man(CLI::App& app, Session& session);
 void add_replay(CLI::App& app, Session& session);
 void add_diff(CLI::App& app, Session& session);
 void add_observe(CLI::App& app, Session& session);
+void add_compare(CLI::App& app, Session& session);
+void add_explain(CLI::App& app, Session& session);
 void add_import(CLI::App& app, Session& session);
 void add_calibrate(CLI::App& app, Session& session);
 void add_explore(CLI::App& app, Session& session);
@@ -43,6 +45,7 @@ void add_report(CLI::App& app, Session& session);
 void add_collect(CLI::App& app, Session& session);
 void add_init(CLI::App& app, Session& session);
 void add_lab(CLI::App& app, Session& session);
+void add_plan(CLI::App& app, Session& session);
 void add_results(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 /// check, explain-key, schema.

@@ -23,13 +23,15 @@ constexpr const char* examples = R"(Examples:
   replisim run scenarios/published/streaming_insert.yaml \
       --set servers.pub.settings.logical_decoding_work_mem=64MB --out results
   replisim sweep scenarios/published/streaming_insert.yaml --vary subscriptions.s.streaming=off,parallel
+  replisim compare scenarios/planning/nightly_batch.yaml
+  replisim plan scenarios/planning/largest_oltp_load.yaml
   replisim validate seed-streaming
   replisim observe /var/log/postgresql
   replisim calibrate calibration/specs/seed1-host.yaml --out seed1-host.yaml
 
 Exit codes:
   0    done; warnings alone are 0
-  1    the answer is no: a suite short of its bar, a sweep with points that failed
+  1    the answer is no: a suite short of its bar, a sweep with points that failed, an infeasible plan
   2    something outside the program must be put right: command line, file, disk
   3    an error of the program itself
   130  interrupted; what was finished is complete
@@ -79,6 +81,9 @@ int run_program(int argc, char** argv) {
   app.require_subcommand(1);
   cli::add_run(app, session);
   cli::add_sweep(app, session);
+  cli::add_compare(app, session);
+  cli::add_plan(app, session);
+  cli::add_explain(app, session);
   cli::add_init(app, session);
   cli::add_scenario_help(app, session);
   cli::add_import(app, session);

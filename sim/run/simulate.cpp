@@ -4,6 +4,7 @@
 #include "sim/check/conservation.hpp"
 #include "sim/check/lag_parts.hpp"
 #include "sim/observe/metrics.hpp"
+#include "sim/observe/peaks.hpp"
 #include "sim/observe/session_metrics.hpp"
 #include "sim/observe/timeline_recorder.hpp"
 #include "sim/observe/trace_recorder.hpp"
@@ -34,6 +35,7 @@ RunResult simulate_watched(const Scenario& scenario, std::uint64_t seed, TraceRe
 
   Pipeline pipeline(scenario, seed);
   TimelineRecorder recorder(pipeline, scenario.observe.interval_s);
+  PeakWatch peaks(scenario, pipeline);
   const Study study(scenario, pipeline);
   if (trace != nullptr)
     trace->watch(pipeline);
@@ -45,6 +47,7 @@ RunResult simulate_watched(const Scenario& scenario, std::uint64_t seed, TraceRe
   collect_metrics(pipeline, end_s, result);
   result.outcomes = pipeline.outcomes();
   collect_session_metrics(pipeline, end_s, result);
+  peaks.collect(result);
   std::stable_sort(result.outcomes.begin(), result.outcomes.end(),
                    [](const Outcome& a, const Outcome& b) { return a.t_s < b.t_s; });
   result.verdicts = verdicts(pipeline, recorder.lags(), recorder.watch_until(end_s), end_s);

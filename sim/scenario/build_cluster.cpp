@@ -103,6 +103,9 @@ void build_hosts(Building& building) {
           fmt::format("{:g} is more than the {} threads of a core could do if each were a core of its own",
                       built.smt_gain, built.threads_per_core));
     check_disks(building, *tree, path);
+    if (const Fields machine_fields(*tree, object_of("machine_file"));
+        machine_fields.given("price") != nullptr)
+      building.prices[name] = machine_fields.number("price");
     building.scenario.hosts[name] = built;
     building.machines[name] = std::move(*tree);
   }

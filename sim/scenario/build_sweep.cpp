@@ -2,8 +2,8 @@
 #include "models/base/suggest.hpp"
 #include "sim/scenario/axis_range.hpp"
 #include "sim/scenario/field_path.hpp"
-#include "sim/scenario/format_check.hpp"
 #include "sim/scenario/scenario_parts.hpp"
+#include "sim/scenario/value_trial.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,12 +25,8 @@ std::string over_unit(const AxisRange& writing) {
 
 class SweepBuilder {
 public:
-  SweepBuilder(Building& building, const Node& tree) : building_(building), tree_(tree) {
-    tree_.remove("sweep");
-    tree_.remove("break_even");
-    Node copy = tree_;
-    FormatCheck(building_.library, own_problems_).check(copy, object_of("scenario"));
-  }
+  SweepBuilder(Building& building, const Node& tree)
+      : building_(building), trial_(building.library, tree, building.problems) {}
 
   void add_axis(const MapEntry& axis) {
     const std::string where = join_path("sweep", axis.key);
@@ -160,28 +156,11 @@ private:
   }
 
   bool has_path(const std::string& text, const Position& at, const std::string& where) {
-    std::string problem;
-    const auto path = parse_path(text, problem);
-    if (not path)
-      building_.problems.add(at, where, problem);
-    return path.has_value();
+    return trial_.is_path(text, at, where);
   }
 
-  /// Checks the tree with `value` at `path` and keeps what the file alone does not show.
-  void try_value(const std::string& path_text, const Node& value, const Position& key_at) {
-    std::string problem;
-    const FieldPath path = *parse_path(path_text, problem);
-    Node copy = tree_;
-    problem = put_node(copy, path, value, key_at);
-    if (not problem.empty()) {
-      building_.problems.add(key_at, path_text, problem);
-      return;
-    }
-    const ObjectDescriptor& object = object_of("scenario");
-    expand_shorthands(copy, object);
-    Problems found;
-    FormatCheck(building_.library, found).check(copy, object);
-    building_.problems.add_new(found, own_problems_);
+  void try_value(const std::string& path, const Node& value, const Position& key_at) {
+    trial_.put(path, value, key_at);
   }
 
   void read_range(BreakEven& built, const Node& over, const Node& range, const std::string& where) {
@@ -209,8 +188,7 @@ private:
   }
 
   Building& building_;
-  Node tree_;
-  Problems own_problems_; ///< of the file without its sweeps
+  ValueTrial trial_;
 };
 
 } // namespace

@@ -35,6 +35,8 @@ std::vector<FieldDescriptor> catalog_load_fields();
 void add_catalog_objects(std::vector<ObjectDescriptor>& out);
 /// How precise the answer is to be.
 void add_statistics_objects(std::vector<ObjectDescriptor>& out);
+/// What `replisim plan` is asked.
+void add_plan_objects(std::vector<ObjectDescriptor>& out);
 /// Profile files and calibration specs.
 void add_profile_objects(std::vector<ObjectDescriptor>& out);
 /// Client sessions on subscribers.

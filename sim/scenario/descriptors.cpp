@@ -54,6 +54,8 @@ ObjectDescriptor scenario_root() {
        Field("break_even", T::ObjectList,
              "at which value of one field two settings of another come out equal")
            .of("break_even"),
+       Field("plan", T::Object, "what `replisim plan` is to find: promises, knobs, and what is looked for")
+           .of("plan"),
        Field("guessed", T::Reasons,
              "field paths whose values nobody stated, each with the reason for the guess")}};
 }
@@ -79,6 +81,9 @@ std::vector<FieldDescriptor> machine_shape() {
           .between(0, 1e9)
           .otherwise("0s"),
       Field("memory", T::Size, "main memory").between(64 * megabyte, 1024 * terabyte).otherwise("16GB"),
+      Field("price", T::Number,
+            "what a month of it costs, in any one currency; `replisim plan` adds prices up")
+          .between(0, 1e9),
       Field("clock", T::Frequency, "clock frequency, for the reader; costs scale with `speed`")
           .between(1e6, 1e11),
       Field("disks", T::ObjectList, "storage devices; the first one holds what a server puts on no other")
@@ -426,6 +431,7 @@ Objects build_objects() {
   add_session_objects(out);
   add_run(out);
   add_statistics_objects(out);
+  add_plan_objects(out);
   add_profile_objects(out);
   return out;
 }

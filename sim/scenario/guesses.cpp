@@ -158,6 +158,7 @@ std::string scenario_hash(const Building& building) {
   Node tree = building.root;
   tree.remove("sweep");
   tree.remove("break_even");
+  tree.remove("plan");
   std::string text = canonical_text(tree);
   for (const auto& [host, machine] : building.machines)
     text += "\n" + host + ": " + canonical_text(machine);

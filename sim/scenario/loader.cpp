@@ -6,6 +6,7 @@
 #include "sim/scenario/format_check.hpp"
 #include "sim/scenario/include_conf.hpp"
 #include "sim/scenario/library.hpp"
+#include "sim/scenario/planned_scenario.hpp"
 #include "sim/scenario/scenario_parts.hpp"
 #include "sim/scenario/scenario_tree.hpp"
 #include "sim/scenario/suspicions.hpp"
@@ -38,21 +39,23 @@ struct ScenarioFile {
 
 namespace {
 
-Scenario build(const ScenarioFile& source, const std::vector<Override>& overrides, const Library& library,
-               bool with_questions) {
+PlannedScenario build_all(const ScenarioFile& source, const std::vector<Override>& overrides,
+                          const Library& library, bool with_questions) {
   Problems problems = source.problems;
   Node tree = source.tree;
   apply_overrides(tree, overrides, problems);
   if (not with_questions) {
     tree.remove("sweep");
     tree.remove("break_even");
+    tree.remove("plan");
   }
   add_builtin_tables(tree);
   const std::vector<std::string> conf_notes = include_conf_files(tree, library, problems);
   Node checked = tree;
   FormatCheck(library, problems).check(checked, object_of("scenario"));
 
-  Scenario scenario;
+  PlannedScenario out;
+  Scenario& scenario = out.scenario;
   scenario.file = source.file.string();
   scenario.warnings = conf_notes;
   Building building{checked, library, problems, scenario, {}, {}};
@@ -69,6 +72,7 @@ Scenario build(const ScenarioFile& source, const std::vector<Override>& override
   check_contradictions(building);
   check_apply_contradictions(building);
   build_sweep(building, tree);
+  build_plan(building, tree);
   collect_guesses(building);
   problems.throw_if_any();
   for (std::string& warning : envelope_warnings(scenario, building.envelope))
@@ -76,7 +80,14 @@ Scenario build(const ScenarioFile& source, const std::vector<Override>& override
   for (std::string& suspicion : suspicions(scenario))
     scenario.warnings.push_back(std::move(suspicion));
   scenario.hash = scenario_hash(building);
-  return scenario;
+  out.plan = building.plan;
+  out.prices = building.prices;
+  return out;
+}
+
+Scenario build(const ScenarioFile& source, const std::vector<Override>& overrides, const Library& library,
+               bool with_questions) {
+  return build_all(source, overrides, library, with_questions).scenario;
 }
 
 ScenarioFile read_scenario_file(const std::filesystem::path& file) {
@@ -140,6 +151,11 @@ void ScenarioSource::require_field(const std::string& path, const std::string& o
 Scenario load_scenario(const std::filesystem::path& file, const std::vector<Override>& overrides,
                        const Library& library) {
   return build(read_scenario_file(file), overrides, library, true);
+}
+
+PlannedScenario load_planned(const std::filesystem::path& file, const std::vector<Override>& overrides,
+                             const Library& library, bool with_questions) {
+  return build_all(read_scenario_file(file), overrides, library, with_questions);
 }
 
 } // namespace replisim

@@ -8,10 +8,13 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace replisim {
+
+struct PlanQuestion; // sim/scenario/plan_question.hpp
 
 /// What all builders share.
 struct Building {
@@ -19,8 +22,10 @@ struct Building {
   const Library& library;
   Problems& problems;
   Scenario& scenario;
-  std::map<std::string, Node> machines; ///< by host: the machine file with the host's own fields over it
-  Envelope envelope;                    ///< of the profile
+  std::map<std::string, Node> machines;      ///< by host: the machine file with the host's own fields over it
+  Envelope envelope;                         ///< of the profile
+  std::map<std::string, double> prices = {}; ///< of the machines that state one, by host
+  std::shared_ptr<const PlanQuestion> plan = nullptr; ///< null: the file has no such block
 };
 
 /// One entry of a top-level map.
@@ -99,8 +104,11 @@ void collect_guesses(Building& building);
 /// into a copy of it and checked as if the file held it.
 void build_sweep(Building& building, const Node& tree);
 
+/// The `plan:` block, its values checked as if the file held them.
+void build_plan(Building& building, const Node& tree);
+
 /// FNV-1a (64 bits, hex) over the effective scenario, its machines and its profile; the order of names and
-/// the questions asked about the scenario (`sweep`, `break_even`) do not count.
+/// the questions asked about the scenario (`sweep`, `break_even`, `plan`) do not count.
 std::string scenario_hash(const Building& building);
 
 } // namespace replisim

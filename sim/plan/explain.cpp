@@ -1,0 +1,390 @@
+#include "sim/plan/explain.hpp"
+
+#include "models/base/suggest.hpp"
+#include "sim/plan/judgement.hpp"
+#include "sim/plan/stage_relief.hpp"
+#include "sim/run/sampling.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace replisim {
+
+namespace {
+
+constexpr double chain_factor = 4; ///< as good as fixed
+constexpr int chain_length = 3;
+constexpr std::size_t second_look = 10;  ///< inputs that get more replications
+constexpr double enough_to_decide = 0.8; ///< share of all effects that the deciding inputs make up
+constexpr std::size_t small_group = 3;
+constexpr std::uint64_t default_walks = 6, default_samples = 32;
+
+bool better_when_more(const std::string& metric) { return metric.find("tps") != std::string::npos; }
+
+class Explainer {
+public:
+  Explainer(const Scenario& base, const SweepEngine& engine, const ExplainOptions& options)
+      : base_(base), engine_(engine), options_(options) {}
+
+  Explanation run() {
+    out_.scenario = base_.name;
+    out_.seed = options_.arms.seed;
+    look_at_base();
+    look_at_stages();
+    follow_chain();
+    screen();
+    one_at_a_time();
+    look_again();
+    if (options_.method == ExplainMethod::Morris)
+      walk();
+    if (options_.method == ExplainMethod::Sobol)
+      sample();
+    decide();
+    return std::move(out_);
+  }
+
+private:
+  using Overrides = std::vector<Override>;
+
+  std::vector<Arm> simulate_all(const std::vector<Overrides>& list, int replications) {
+    std::vector<Arm> arms(list.size());
+    std::vector<Arm*> pointers;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      arms[i].engine = engine_;
+      arms[i].overrides = options_.overrides;
+      arms[i].overrides.insert(arms[i].overrides.end(), list[i].begin(), list[i].end());
+      pointers.push_back(&arms[i]);
+    }
+    run_arms(pointers, replications, options_.arms);
+    for (const Arm& arm : arms)
+      out_.simulations += arm.runs.size();
+    return arms;
+  }
+
+  /// The metric of a run; what a run without it means depends on its direction.
+  double value(const RunResult& run) const {
+    const double* found = find_metric(run, out_.metric);
+    return found == nullptr or not std::isfinite(*found) ? std::nan("") : *found;
+  }
+
+  void look_at_base() {
+    base_arm_ = simulate_all({{}}, 2).front();
+    if (base_arm_.exit_code == ExitCode::Internal)
+      throw std::runtime_error(base_arm_.error);
+    if (base_arm_.failed())
+      throw UsageError(base_arm_.error);
+    const RunResult& run = base_arm_.runs.front();
+    out_.metric = options_.metric;
+    for (const char* usual :
+         {"total_s", "lag_s_p99", "lag_s_mean", "decode_s", "tps", "peak_retained_wal_bytes"})
+      if (out_.metric.empty() and find_metric(run, usual) != nullptr)
+        out_.metric = usual;
+    if (find_metric(run, out_.metric) == nullptr)
+      throw UsageError(fmt::format("the run reports no metric '{}'{}", out_.metric,
+                                   suggestion(out_.metric, reported_metrics(run))));
+    out_.base = value(run);
+    out_.random = not base_arm_.repeats_itself();
+    out_.less_is_better = not better_when_more(out_.metric);
+    out_.bottleneck = bottleneck_text(run);
+  }
+
+  void look_at_stages() {
+    const auto reliefs = stage_reliefs(base_, 2);
+    std::vector<Overrides> list;
+    for (const StageRelief& relief : reliefs)
+      list.push_back(relief.overrides);
+    const auto arms = simulate_all(list, 1);
+    for (std::size_t i = 0; i < reliefs.size(); ++i)
+      if (not arms[i].failed() and std::isfinite(value(arms[i].runs.front())))
+        out_.stages.push_back({reliefs[i].stage, reliefs[i].how, value(arms[i].runs.front()),
+                               bottleneck_text(arms[i].runs.front())});
+    const double side = out_.less_is_better ? 1 : -1;
+    std::stable_sort(out_.stages.begin(), out_.stages.end(),
+                     [side](const auto& a, const auto& b) { return side * a.metric < side * b.metric; });
+  }
+
+  /// What limits, made four times as fast; then what limits then, besides; and so on.
+  void follow_chain() {
+    const auto reliefs = stage_reliefs(base_, chain_factor);
+    Overrides all;
+    std::set<std::string> relieved;
+    RunResult last = base_arm_.runs.front();
+    for (int i = 0; i < chain_length; ++i) {
+      const std::string stage = bottleneck_stage(last);
+      const auto relief = std::find_if(reliefs.begin(), reliefs.end(),
+                                       [&](const StageRelief& r) { return r.stage == stage; });
+      if (relief == reliefs.end() or not relieved.insert(stage).second)
+        return;
+      all.insert(all.end(), relief->overrides.begin(), relief->overrides.end());
+      const Arm arm = simulate_all({all}, 1).front();
+      if (arm.failed())
+        return;
+      last = arm.runs.front();
+      out_.chain.push_back({stage, relief->how, value(last), bottleneck_text(last)});
+    }
+  }
+
+  static Overrides moved(const ExplainInput& input) {
+    return input.is_quantity() ? input.at(1) : input.choices.front().overrides;
+  }
+
+  /// Drops inputs that change nothing: whole groups are moved at once, and halved where that changes the
+  /// metric.
+  void screen() {
+    all_ = explain_inputs(base_);
+    std::map<std::string, std::vector<std::size_t>> by_prefix;
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      by_prefix[all_[i].path.substr(0, all_[i].path.rfind('.'))].push_back(i);
+    std::vector<std::vector<std::size_t>> groups;
+    for (auto& [prefix, members] : by_prefix)
+      groups.push_back(std::move(members));
+    while (not groups.empty()) {
+      std::vector<Overrides> list;
+      for (const auto& group : groups) {
+        list.emplace_back();
+        for (const std::size_t i : group)
+          for (const Override& change : moved(all_[i]))
+            list.back().push_back(change);
+      }
+      const auto arms = simulate_all(list, 1);
+      std::vector<std::vector<std::size_t>> smaller;
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        if (not arms[g].failed() and value(arms[g].runs.front()) == out_.base and
+            not has_more_choices(groups[g]))
+          continue;
+        if (groups[g].size() <= small_group) {
+          moving_.insert(groups[g].begin(), groups[g].end());
+          continue;
+        }
+        const auto half = groups[g].begin() + static_cast<std::ptrdiff_t>(groups[g].size() / 2);
+        smaller.emplace_back(groups[g].begin(), half);
+        smaller.emplace_back(half, groups[g].end());
+      }
+      groups = std::move(smaller);
+    }
+  }
+
+  /// A choice of three was moved to one of the others only.
+  bool has_more_choices(const std::vector<std::size_t>& group) const {
+    return std::any_of(group.begin(), group.end(), [&](std::size_t i) { return all_[i].choices.size() > 1; });
+  }
+
+  static std::vector<std::pair<std::string, Overrides>> ends_of(const ExplainInput& input) {
+    std::vector<std::pair<std::string, Overrides>> out;
+    if (input.is_quantity())
+      for (const double share : {0.0, 1.0}) {
+        const auto overrides = input.at(share);
+        const bool own = overrides.size() == 1 and overrides.front().path == input.path;
+        out.emplace_back(own ? overrides.front().value : share == 0 ? "half" : "double", overrides);
+      }
+    for (const auto& choice : input.choices)
+      out.emplace_back(choice.value, choice.overrides);
+    return out;
+  }
+
+  void one_at_a_time() {
+    std::vector<Overrides> list;
+    for (const std::size_t i : moving_)
+      for (const auto& [text, overrides] : ends_of(all_[i]))
+        list.push_back(overrides);
+    const auto arms = simulate_all(list, 1);
+    std::size_t next = 0;
+    for (const std::size_t i : moving_) {
+      InputEffect effect{all_[i], {}, 0, {}, {}};
+      for (const auto& [text, overrides] : ends_of(all_[i])) {
+        const Arm& arm = arms[next++];
+        EffectEnd end{text, arm.failed() ? out_.base : value(arm.runs.front()), 0, arm.error};
+        if (std::isnan(end.metric))
+          end = {text, out_.base, 0, "the run then reports no " + out_.metric};
+        effect.span = std::max(effect.span, std::abs(end.metric - out_.base));
+        effect.ends.push_back(std::move(end));
+      }
+      if (effect.span > 0)
+        out_.inputs.push_back(std::move(effect));
+    }
+    sort_inputs();
+    out_.still = all_.size() - out_.inputs.size();
+    for (const ExplainInput& input : all_)
+      out_.still_guesses += not input.guess.empty() and std::none_of(out_.inputs.begin(), out_.inputs.end(),
+                                                                     [&](const InputEffect& e) {
+                                                                       return e.input.path == input.path;
+                                                                     })
+                                ? 1
+                                : 0;
+  }
+
+  void sort_inputs() {
+    std::stable_sort(out_.inputs.begin(), out_.inputs.end(),
+                     [](const InputEffect& a, const InputEffect& b) { return a.span > b.span; });
+  }
+
+  /// Means over replications for the inputs that matter most; the base's own come from the same seeds.
+  void look_again() {
+    if (not out_.random or options_.replications < 2)
+      return;
+    std::vector<Overrides> list = {{}};
+    const std::size_t count = std::min(second_look, out_.inputs.size());
+    for (std::size_t i = 0; i < count; ++i)
+      for (const auto& [text, overrides] : ends_of(out_.inputs[i].input))
+        list.push_back(overrides);
+    const auto arms = simulate_all(list, options_.replications);
+    const auto mean = [&](const Arm& arm) {
+      double sum = 0;
+      for (const RunResult& run : arm.runs)
+        sum += value(run) / static_cast<double>(arm.runs.size());
+      return sum;
+    };
+    const double base = mean(arms.front());
+    std::size_t next = 1;
+    for (std::size_t i = 0; i < count; ++i) {
+      InputEffect& effect = out_.inputs[i];
+      effect.span = 0;
+      for (EffectEnd& end : effect.ends) {
+        const Arm& arm = arms[next++];
+        if (arm.failed() or std::isnan(mean(arm)))
+          continue;
+        double least = INFINITY, most = -INFINITY;
+        for (std::size_t r = 0; r < arm.runs.size(); ++r) {
+          const double change = value(arm.runs[r]) - value(arms.front().runs[r]);
+          least = std::min(least, change);
+          most = std::max(most, change);
+        }
+        end.metric = mean(arm);
+        end.noise = (most - least) / 2;
+        effect.span = std::max(effect.span, std::abs(end.metric - base));
+      }
+    }
+    out_.base = base;
+    sort_inputs();
+  }
+
+  /// The quantities that matter most, for those methods that move several at once.
+  std::vector<std::size_t> together() const {
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0;
+         i < out_.inputs.size() and out.size() < static_cast<std::size_t>(options_.most_inputs); ++i)
+      if (out_.inputs[i].input.is_quantity())
+        out.push_back(i);
+    return out;
+  }
+
+  Overrides at(const std::vector<std::size_t>& inputs, const UnitPoint& point) const {
+    Overrides out;
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+      for (const Override& change : out_.inputs[inputs[k]].input.at(point[k]))
+        out.push_back(change);
+    return out;
+  }
+
+  /// Values at all points; nothing, with a note, when one of them cannot be.
+  std::optional<std::vector<double>> values_at(const std::vector<std::size_t>& inputs,
+                                               const std::vector<UnitPoint>& points) {
+    std::vector<Overrides> list;
+    for (const UnitPoint& point : points)
+      list.push_back(at(inputs, point));
+    std::vector<double> out;
+    for (const Arm& arm : simulate_all(list, 1)) {
+      out.push_back(arm.failed() ? std::nan("") : value(arm.runs.front()));
+      if (std::isnan(out.back())) {
+        out_.notes.push_back(fmt::format("the inputs cannot all move together: {}",
+                                         arm.failed() ? arm.error : "a run reports no " + out_.metric));
+        return std::nullopt;
+      }
+    }
+    return out;
+  }
+
+  void walk() {
+    const auto inputs = together();
+    if (inputs.size() < 2)
+      return;
+    std::vector<MorrisWalk> walks;
+    std::vector<UnitPoint> points;
+    const auto count = options_.samples > 0 ? static_cast<std::uint64_t>(options_.samples) : default_walks;
+    for (std::uint64_t w = 0; w < count; ++w) {
+      walks.push_back(morris_walk(inputs.size(), options_.arms.seed, w));
+      points.insert(points.end(), walks.back().points.begin(), walks.back().points.end());
+    }
+    const auto values = values_at(inputs, points);
+    if (not values)
+      return;
+    std::vector<std::vector<double>> by_walk;
+    for (std::size_t w = 0; w < walks.size(); ++w) {
+      const auto from = values->begin() + static_cast<std::ptrdiff_t>(w * (inputs.size() + 1));
+      by_walk.emplace_back(from, from + static_cast<std::ptrdiff_t>(inputs.size() + 1));
+    }
+    const auto effects = morris_effects(walks, by_walk);
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+      out_.inputs[inputs[k]].morris = effects[k];
+  }
+
+  void sample() {
+    auto inputs = together();
+    inputs.resize(std::min(inputs.size(), sobol_dimensions_max / 2));
+    if (inputs.size() < 2)
+      return;
+    const auto count = options_.samples > 0 ? static_cast<std::uint64_t>(options_.samples) : default_samples;
+    const SamplePlan plan{SampleMethod::Sobol, count, options_.arms.seed};
+    std::vector<UnitPoint> a(count, UnitPoint(inputs.size())), b = a;
+    for (std::uint64_t i = 0; i < count; ++i)
+      for (std::size_t k = 0; k < inputs.size(); ++k) {
+        a[i][k] = sample_coordinate(plan, i, k);
+        b[i][k] = sample_coordinate(plan, i, inputs.size() + k);
+      }
+    std::vector<UnitPoint> points = a;
+    points.insert(points.end(), b.begin(), b.end());
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+      for (std::uint64_t i = 0; i < count; ++i) {
+        points.push_back(a[i]);
+        points.back()[k] = b[i][k];
+      }
+    const auto values = values_at(inputs, points);
+    if (not values)
+      return;
+    const auto part = [&](std::size_t from) {
+      const auto begin = values->begin() + static_cast<std::ptrdiff_t>(from * count);
+      return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(count));
+    };
+    std::vector<std::vector<double>> mixed;
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+      mixed.push_back(part(2 + k));
+    const auto indices = sobol_indices(part(0), part(1), mixed);
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+      out_.inputs[inputs[k]].sobol = indices[k];
+  }
+
+  void decide() {
+    double all = 0;
+    for (const InputEffect& effect : out_.inputs)
+      all += effect.span;
+    double sum = 0;
+    for (const InputEffect& effect : out_.inputs) {
+      if (sum >= enough_to_decide * all)
+        break;
+      sum += effect.span;
+      out_.decide.push_back(effect.input.path);
+    }
+    out_.decide_share = all > 0 ? sum / all : 0;
+  }
+
+  const Scenario& base_;
+  const SweepEngine& engine_;
+  const ExplainOptions& options_;
+  Explanation out_;
+  Arm base_arm_;
+  std::vector<ExplainInput> all_;
+  std::set<std::size_t> moving_;
+};
+
+} // namespace
+
+Explanation explain(const Scenario& base, const SweepEngine& engine, const ExplainOptions& options) {
+  const InterruptScope scope;
+  return Explainer(base, engine, options).run();
+}
+
+} // namespace replisim
