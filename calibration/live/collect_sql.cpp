@@ -101,7 +101,7 @@ std::string facts_sql(int version) {
   return fmt::format(R"(select json_build_object('version', current_setting('server_version_num')::int,
     'taken_at', extract(epoch from clock_timestamp()), 'database', current_database(),
     'settings', (select json_object_agg(name, current_setting(name)) from pg_settings
-                 where name in ({}) and setting is distinct from boot_val),
+                 where name in ({}) and setting is distinct from boot_val and source <> 'session'),
     'committed', (select xact_commit from pg_stat_database where datname = current_database()),
     'decoded', (select coalesce(json_object_agg(slot_name, total_txns), '{{}}') from pg_stat_replication_slots),
     'clients', (select count(*) from pg_stat_activity where backend_type = 'client backend'

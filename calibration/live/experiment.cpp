@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -119,7 +120,7 @@ private:
       pub.run(fmt::format("select pg_create_logical_replication_slot({}, 'pgoutput')", quoted_text(name)));
   }
 
-  void subscribe(Connection& pub, Connection& sub) const {
+  void subscribe(Connection& pub, Connection& sub) {
     for (const auto& [name, subscription] : scenario_.subscriptions) {
       std::vector<std::string> options = {
           "copy_data = off", fmt::format("streaming = {}", to_string(subscription.streaming)),
@@ -138,7 +139,25 @@ private:
       if (now_s() > until)
         throw UsageError(
             fmt::format("no apply worker connects to the lab's publisher: {}", sub_.last_words()));
+      look_for_full_disk();
       wait_s(0.02);
+    }
+  }
+
+  /// An apply worker that finds no room tries again for ever; whoever waits for it should hear why.
+  void look_for_full_disk() {
+    constexpr double between_looks_s = 1;
+    if (now_s() - last_look_s_ < between_looks_s)
+      return;
+    last_look_s_ = now_s();
+    for (const auto& [server, from] : {std::pair(&pub_, pub_log_from_), std::pair(&sub_, sub_log_from_)}) {
+      const std::string log = server->log_from(from);
+      if (const std::size_t at = log.find("No space left"); at != std::string::npos) {
+        const std::size_t begin = log.rfind('\n', at) + 1;
+        throw StatementFailed(fmt::format("the lab's {} says: {}", server->name(),
+                                          log.substr(begin, log.find('\n', at) - begin)),
+                              "53100");
+      }
     }
   }
 
@@ -166,6 +185,7 @@ private:
       if (now_s() > until)
         throw UsageError(
             fmt::format("the lab's subscriber has not caught up after 10 minutes: {}", sub_.last_words()));
+      look_for_full_disk();
       wait_s(0.01);
     }
     caught_up_s_ = now_s();
@@ -276,6 +296,7 @@ private:
   std::uintmax_t sub_log_from_ = 0;
   double from_lsn_ = 0;
   double load_end_s_ = 0;
+  double last_look_s_ = 0;
   double caught_up_s_ = 0;
   Measured out_;
 };

@@ -350,7 +350,10 @@ private:
       return not knob.hosts.empty() or std::any_of(knob.values.begin(), knob.values.end(),
                                                    [](const KnobValue& v) { return v.cost > 0; });
     };
-    if (priced and not out.knobs.empty() and std::none_of(out.knobs.begin(), out.knobs.end(), has_price))
+    const bool empty =
+        std::any_of(out.knobs.begin(), out.knobs.end(), [](const Knob& k) { return k.values.empty(); });
+    if (priced and not empty and not out.knobs.empty() and
+        std::none_of(out.knobs.begin(), out.knobs.end(), has_price))
       problem(fields_.at("knobs"), "knobs",
               "no value of any knob has a price: give values a `cost`, or turn a machine that has a `price`");
   }

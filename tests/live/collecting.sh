@@ -32,12 +32,18 @@ sleep 1
 collector=$!
 sleep 3
 # The only sessions through TCP are collect's: end one of them.
-for pid in /proc/[0-9]*; do
-  ! tr '\0' ' ' <"$pid/cmdline" 2>/dev/null | grep -q '^postgres: postgres postgres 127.0.0.1' || {
-    kill -TERM "${pid#/proc/}"
-    break
-  }
-done
+python3 - <<'P'
+import glob, os, signal
+for name in glob.glob("/proc/[0-9]*/cmdline"):
+    try:
+        with open(name, "rb") as file:
+            title = file.read()
+    except OSError:
+        continue
+    if title.startswith(b"postgres: postgres postgres 127.0.0.1"):
+        os.kill(int(name.split("/")[2]), signal.SIGTERM)
+        break
+P
 wait "$collector" || complain "collect: $(cat "$work/collect.txt")"
 cat "$work/collect.txt"
 grep -q 'reconnected 1 times' "$work/collect.txt" || complain "the lost connection was not made again"

@@ -32,7 +32,7 @@ scratch() {
 servers_below() {
   local pid
   for pid in /proc/[0-9]*; do
-    tr '\0' ' ' <"$pid/cmdline" 2>/dev/null | grep -F -e "-D $1/" | sed "s|^|${pid#/proc/} |" || true
+    { tr '\0' ' ' <"$pid/cmdline"; } 2>/dev/null | grep -F -e "-D $1/" | sed "s|^|${pid#/proc/} |" || true
   done
 }
 

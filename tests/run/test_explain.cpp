@@ -89,7 +89,7 @@ TEST_CASE("Morris' effects are the widths of the terms, in the right order") {
 }
 
 TEST_CASE("Sobol's indices are the terms' shares of the variance, in the right order") {
-  const Explanation e = explained(ExplainMethod::Sobol, 256);
+  const Explanation e = explained(ExplainMethod::Sobol, 128);
   double all = 0;
   for (const auto& [name, weight] : weights())
     all += width(e, name) * width(e, name);
@@ -98,8 +98,8 @@ TEST_CASE("Sobol's indices are the terms' shares of the variance, in the right o
     const InputEffect& effect = effect_of(e, name);
     REQUIRE(effect.sobol);
     const double share = width(e, name) * width(e, name) / all;
-    CHECK(effect.sobol->first == Approx(share).margin(0.05));
-    CHECK(effect.sobol->total == Approx(share).margin(0.05));
+    CHECK(effect.sobol->first == Approx(share).margin(0.08));
+    CHECK(effect.sobol->total == Approx(share).margin(0.08));
     known.emplace_back(share, effect.sobol->total);
   }
   std::sort(known.begin(), known.end());
