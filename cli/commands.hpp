@@ -35,6 +35,7 @@ void add_results(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 /// check, explain-key, schema.
 void add_scenario_help(CLI::App& app, Session& session);
+void add_storm(CLI::App& app, Session& session);
 void add_sweep(CLI::App& app, Session& session);
 void add_validate(CLI::App& app, Session& session);
 

@@ -78,6 +78,7 @@ int run_program(int argc, char** argv) {
   app.require_subcommand(1);
   cli::add_run(app, session);
   cli::add_sweep(app, session);
+  cli::add_storm(app, session);
   cli::add_init(app, session);
   cli::add_scenario_help(app, session);
   cli::add_import(app, session);

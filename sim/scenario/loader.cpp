@@ -63,6 +63,7 @@ Scenario build(const ScenarioFile& source, const std::vector<Override>& override
   build_replication(building);
   build_workload(building);
   build_sessions(building);
+  build_events(building);
   check_contradictions(building);
   check_apply_contradictions(building);
   build_sweep(building, tree);
