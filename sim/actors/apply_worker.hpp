@@ -139,7 +139,7 @@ private:
   std::int64_t waits_ = 0; ///< changes whenever the leader begins or ends a wait for input
   bool disabled_ = false;
   bool in_transaction_ = false; ///< one that is applied as it comes
-  double feedback_s_ = 0; ///< when it last reported
+  double feedback_s_ = 0;       ///< when it last reported
   ParallelWorkerPool pool_;
   std::map<Xid, Streamed> streamed_;
 };

@@ -137,6 +137,7 @@ TEST_CASE("a storm is the same whatever the number of jobs, and another with ano
   StormRequest request;
   request.promises = {parse_promise("lag_s_max<=1s")};
   request.bounds.until_s = 50;
+  request.bounds.most_faults = 2;
   request.tries = 10;
   const Storm one = run_storm(scenario, request, {.jobs = 1, .progress = {}, .limits = {}});
   const Storm two = run_storm(scenario, request, {.jobs = 2, .progress = {}, .limits = {}});
