@@ -52,6 +52,7 @@ void add_run(CLI::App& app, Session& session);
 void add_scenario_help(CLI::App& app, Session& session);
 /// scenario --from.
 void add_scenario(CLI::App& app, Session& session);
+void add_storm(CLI::App& app, Session& session);
 void add_sweep(CLI::App& app, Session& session);
 void add_validate(CLI::App& app, Session& session);
 

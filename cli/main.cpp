@@ -84,6 +84,7 @@ int run_program(int argc, char** argv) {
   cli::add_compare(app, session);
   cli::add_plan(app, session);
   cli::add_explain(app, session);
+  cli::add_storm(app, session);
   cli::add_init(app, session);
   cli::add_scenario_help(app, session);
   cli::add_import(app, session);

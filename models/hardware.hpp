@@ -53,6 +53,8 @@ public:
   void demand(int running, double now_s);
   /// Up to `now_s`; then `throttled` and `changes_s` are those of that date.
   void pass(double now_s);
+  /// What is in stock is gone.
+  void use_up() { stock_s_ = 0; }
   bool throttled() const { return throttled_; }
   /// When `throttled` will change if the demand stays as it is; infinite: not at all.
   double changes_s() const;

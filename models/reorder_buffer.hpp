@@ -99,6 +99,9 @@ public:
   /// `limit_bytes`: logical_decoding_work_mem; `streaming`: subscription option on or parallel.
   ReorderBuffer(Bytes limit_bytes, bool streaming, VersionTraits traits);
 
+  /// Another limit, from the next change on.
+  void set_limit(Bytes bytes) { limit_bytes_ = bytes; }
+
   /// Queues `run` of top-level transaction `top` and makes room as often as the limit is reached.
   Added add(Xid top, const ChangeRun& run, const AbortLookup& aborted);
 

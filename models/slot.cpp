@@ -37,6 +37,14 @@ void Slot::set_active(bool active, double now_s) {
     inactive_since_s_ = now_s;
 }
 
+void Slot::create(Lsn confirmed, Lsn restart) {
+  confirmed_ = confirmed;
+  restart_ = saved_ = restart;
+  candidate_.reset();
+  present_ = true;
+  lost_ = false;
+}
+
 void Slot::lose(double now_s, std::string why) {
   lost_ = true;
   lost_s_ = now_s;

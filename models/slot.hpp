@@ -42,11 +42,18 @@ public:
   /// A checkpoint saves the slot.
   void save() { saved_ = restart_; }
 
+  /// A slot that is created or dropped during the run: while it is not there, nothing is held back for it.
+  void create(Lsn confirmed, Lsn restart);
+  void drop() { present_ = false; }
+  bool present() const { return present_; }
+
   bool active() const { return active_; }
   void set_active(bool active, double now_s);
   double inactive_since_s() const { return inactive_since_s_; }
 
-  bool lost() const { return lost_; }
+  /// Nobody can read from it: invalidated, or not there.
+  bool lost() const { return lost_ or not present_; }
+  bool invalidated() const { return lost_; }
   double lost_s() const { return lost_s_; }
   const std::string& why_lost() const { return why_lost_; }
   /// Invalidated at a checkpoint.
@@ -69,6 +76,7 @@ private:
   bool active_ = false;
   double inactive_since_s_ = 0;
   bool lost_ = false;
+  bool present_ = true;
   double lost_s_ = 0;
   std::string why_lost_;
 };

@@ -86,7 +86,7 @@ std::vector<Report> report_catalogue() {
   return {report_u01(), report_u03(), report_u05(), report_u06(), report_u07(), report_u08(),
           report_u09(), report_u11(), report_u12(), report_u13(), report_u14(), report_u15(),
           report_u18(), report_u20(), report_u21(), report_u22(), report_u23(), report_u24(),
-          report_u27(), report_u29(), report_u31(), report_u33()};
+          report_u27(), report_u29(), report_u31(), report_u33(), report_u34()};
 }
 
 ReportSimulator forked_report_simulator(PoolOptions options) {

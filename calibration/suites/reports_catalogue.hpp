@@ -26,6 +26,11 @@ public:
   /// Time of the first sample whose column is greater than `value`.
   double first_above_s(const std::string& run, const std::string& column, double value) const;
 
+  /// A table of an initial synchronisation; nullptr when there is none.
+  const TableSyncResult* table_sync(const std::string& run, const std::string& table) const;
+  /// Whether the words about a subscription's initial synchronisation hold this: 1 or 0.
+  double sync_says(const std::string& run, const std::string& subscription, const std::string& words) const;
+
 private:
   const RunResult* find(const std::string& run) const;
   const ReportResults& results_;
@@ -65,6 +70,9 @@ Report report_u18();
 Report report_u20();
 Report report_u27();
 Report report_u31();
+
+// Initial synchronisation: reports_sync.cpp.
+Report report_u34();
 
 // Locks: reports_locks.cpp.
 Report report_u33();

@@ -105,4 +105,20 @@ std::vector<std::string> for_consumers(const std::string& prefix, int first, int
   return out;
 }
 
+const TableSyncResult* ReportReader::table_sync(const std::string& run, const std::string& table) const {
+  if (const RunResult* result = find(run))
+    for (const TableSyncResult& found : result->upheaval.tables)
+      if (found.table == table)
+        return &found;
+  return nullptr;
+}
+
+double ReportReader::sync_says(const std::string& run, const std::string& subscription,
+                               const std::string& words) const {
+  const RunResult* result = find(run);
+  if (result == nullptr or not result->upheaval.sync_words.contains(subscription))
+    return nothing;
+  return result->upheaval.sync_words.at(subscription).find(words) == std::string::npos ? 0 : 1;
+}
+
 } // namespace replisim

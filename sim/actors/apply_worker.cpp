@@ -25,16 +25,24 @@ void ApplyWorker::run(engine::Process& process) {
     process.sleep(std::max(1e-6, next_s - process.now()), engine::Activity::Starved);
   };
   while (true) {
-    while (connection_.in_use()) {
+    if (params_.down_until_s != nullptr and process.now() < *params_.down_until_s)
+      process.sleep(*params_.down_until_s - process.now(), engine::Activity::Starved);
+    while (connection_.in_use() or connection_.cut()) {
       started_s = process.now(); // it fails to start
       wait_for_launch();
     }
     started_s = process.now();
     if (not connection_.start(applied_))
       return;
-    while (const auto part = next_part(process))
+    while (const auto part = next_part(process)) {
+      synchronise(process);
+      note_transaction(*part);
       note_work(process, *part);
+      synchronise(process);
+    }
     roll_back();
+    if (params_.relations != nullptr and params_.relations->retires())
+      return;
     disabled_ = params_.errors->disables();
     if (disabled_) {
       committed_(); // whoever waits for all subscriptions need not wait for this one
@@ -82,7 +90,11 @@ LockTag ApplyWorker::stream_lock(Xid top) const {
 std::optional<ApplyWorker::Part> ApplyWorker::next_part(engine::Process& process) {
   if (not in_.readable())
     drained();
+  if (params_.relations != nullptr)
+    params_.relations->set_idle(not in_transaction_ and not in_.readable());
   auto part = in_.receive(process);
+  if (params_.relations != nullptr)
+    params_.relations->set_idle(false);
   ++waits_;
   const bool asked =
       params_.keepalive_interval_s > 0 and process.now() - feedback_s_ >= params_.keepalive_interval_s;
@@ -156,6 +168,9 @@ void ApplyWorker::take(engine::Process& process, const Part& part) {
 void ApplyWorker::roll_back() {
   params_.locks->end_session(params_.backend);
   streamed_.clear();
+  in_transaction_ = false;
+  if (params_.relations != nullptr)
+    params_.relations->rolled_back();
   flow_clock_.forget();
   params_.wal->forget();
   pool_.stop_all();
@@ -197,18 +212,28 @@ void ApplyWorker::lock(engine::Process& process, DeliveryRecord& delivery) {
 
 void ApplyWorker::apply(engine::Process& process, const Part& part, const RowChanges& batch) {
   auto& delivery = record_.deliveries[batch.top];
+  auto runs = part_of(batch.runs, part.first_message, part.messages);
+  const Rows left_out = leave_out(runs, batch.final);
+  if (runs.empty()) {
+    process.cpu(receive_seconds(part, batch));
+    if (not await_sent(process, part))
+      return;
+    delivery.left_out += left_out;
+    in_.release(part);
+    return;
+  }
   lock(process, delivery);
-  const auto runs = part_of(batch.runs, part.first_message, part.messages);
   if (fails(process, runs, receive_seconds(part, batch) / static_cast<double>(part.messages)))
     return;
   const double receive_s = receive_seconds(part, batch);
   params_.locks->lock_changes(process, params_.backend, runs, [&](const std::vector<ChangeRun>& ready) {
-    const double share = static_cast<double>(rows_of(ready)) / static_cast<double>(part.messages);
+    const double share = static_cast<double>(rows_of(ready)) / static_cast<double>(part.messages - left_out);
     spend(process, share * receive_s, params_.price->rows(ready), *params_.wal);
   });
   if (not await_sent(process, part))
     return;
-  delivery.applied += part.messages;
+  delivery.applied += part.messages - left_out;
+  delivery.left_out += left_out;
   in_.release(part);
 }
 
@@ -312,7 +337,7 @@ void ApplyWorker::commit(engine::Process& process, const CommitTransaction& comm
     return;
   }
   if (commit.streamed and it != streamed_.end()) {
-    if (not apply_file(process, commit.top, it->second))
+    if (not apply_file(process, commit, it->second))
       return;
     delivery.path.spend(LagStage::Apply, process.now());
     file_changed(file_bytes(it->second), 0);
@@ -339,7 +364,7 @@ void ApplyWorker::prepare(engine::Process& process, const PrepareTransaction& pr
     return;
   }
   if (it != streamed_.end()) {
-    if (not apply_file(process, prepare.top, it->second))
+    if (not apply_file(process, CommitTransaction{prepare.top, prepare.end, true}, it->second))
       return;
     file_changed(file_bytes(it->second), 0);
     streamed_.erase(it);
@@ -365,6 +390,8 @@ void ApplyWorker::finish_prepared(engine::Process& process, const FinishPrepared
 
 void ApplyWorker::note_commit(Lsn end) {
   applied_ = end;
+  if (params_.relations != nullptr)
+    params_.relations->committed();
   connection_.set_unflushed(params_.wal->has_unflushed());
   committed_();
 }
@@ -394,11 +421,11 @@ void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const S
   if (record_.observer != nullptr and part.first)
     record_.observer->moved(process, record_, Hop::Received, batch.end);
   for (const StatementStep& step : batch.flow.flow->transaction)
-    if (batch.rows > 0 and publishes(step.table))
+    if (batch.rows > 0 and publishes(step.table) and applies(step.table, batch.end))
       params_.locks->lock_table(process, params_.backend, step.table, LockMode::RowExclusive);
   const double transactions = static_cast<double>(batch.flow.transactions);
   const double count = part.share * transactions;
-  const ApplyTime applying = flow_time(batch);
+  const ApplyTime applying = flow_time_here(batch);
   const double work_s = transactions * (batch.shape.receive_s + applying.cpu_s);
   const double wakeups =
       wakeups_.count({batch.top.value, batch.flow.commit_groups, batch.flow.span_s, work_s}, begun_s,
@@ -417,7 +444,9 @@ void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const S
   if (part.last) {
     received_ = batch.end;
     delivery.received += batch.rows;
-    delivery.applied += batch.rows;
+    const Rows left_out = count_flow(batch);
+    delivery.applied += batch.rows - left_out;
+    delivery.left_out += left_out;
     record_.flow_transactions += batch.flow.transactions;
     const double each_s = batch.shape.receive_s + applying.cpu_s + applying.read_s;
     const double interval_s = batch.flow.span_s / transactions;
@@ -450,21 +479,27 @@ const ApplyTime& ApplyWorker::flow_time(const SmallTransactions& batch) {
 }
 
 /// apply_spooled_messages: the whole file, nothing else is read meanwhile. False when it failed.
-bool ApplyWorker::apply_file(engine::Process& process, Xid top, const Streamed& streamed) {
-  auto& delivery = record_.deliveries[top];
+bool ApplyWorker::apply_file(engine::Process& process, const CommitTransaction& commit,
+                             const Streamed& streamed) {
+  auto& delivery = record_.deliveries[commit.top];
   const Rows rows = rows_of(streamed.file);
   if (rows > 0)
     lock(process, delivery);
   for (Rows done = 0; done < rows; done += params_.batch_rows) {
     const Rows count = std::min(params_.batch_rows, rows - done);
-    const auto runs = part_of(streamed.file, done, count);
+    auto runs = part_of(streamed.file, done, count);
+    const Rows left_out = leave_out(runs, commit.end);
+    process.cpu(static_cast<double>(left_out) * params_.costs->file_read_change_s);
+    delivery.left_out += left_out;
+    if (runs.empty())
+      continue;
     if (fails(process, runs, params_.costs->file_read_change_s))
       return false;
     params_.locks->lock_changes(process, params_.backend, runs, [&](const std::vector<ChangeRun>& ready) {
       spend(process, static_cast<double>(rows_of(ready)) * params_.costs->file_read_change_s,
             params_.price->rows(ready), *params_.wal);
     });
-    delivery.applied += count;
+    delivery.applied += count - left_out;
   }
   return true;
 }

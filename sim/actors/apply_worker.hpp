@@ -12,6 +12,7 @@
 #include "sim/actors/flow_clock.hpp"
 #include "sim/actors/parallel_apply_worker.hpp"
 #include "sim/actors/prepared_transactions.hpp"
+#include "sim/actors/relation_states.hpp"
 #include "sim/actors/replication_connection.hpp"
 #include "sim/actors/server_locks.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -43,8 +44,10 @@ public:
     std::function<void(double, double)> acknowledged = {};
     double flush_delay_s = 0.2; ///< wal_writer_delay: how often it looks for flushes
     double keepalive_interval_s =
-        0;                       ///< half of wal_sender_timeout: the walsender asks for an answer; 0: never
-    double retry_interval_s = 5; ///< wal_retrieve_retry_interval: distance of two starts, at least
+        0; ///< half of wal_sender_timeout: the walsender asks for an answer; 0: never
+    const double* down_until_s = nullptr; ///< the server is down before this date
+    RelationStates* relations = nullptr;  ///< while tables are synchronised: whose changes are this worker's
+    double retry_interval_s = 5;          ///< wal_retrieve_retry_interval: distance of two starts, at least
   };
   /// `committed` is called when a transaction's commit has been applied.
   ApplyWorker(engine::World& world, Params params, ReplicationConnection& connection,
@@ -106,11 +109,19 @@ private:
   void finish_prepared(engine::Process& process, const FinishPrepared& finish);
   bool end_in_worker(engine::Process& process, Xid top, const ReplicationMessage& end, Streamed& streamed);
   void wait_for_worker(engine::Process& process, Xid top, const Streamed& streamed);
-  bool apply_file(engine::Process& process, Xid top, const Streamed& streamed);
+  bool apply_file(engine::Process& process, const CommitTransaction& commit, const Streamed& streamed);
   void abort(engine::Process& process, const AbortSubtransaction& abort);
   void apply_flow(engine::Process& process, const Part& part, const SmallTransactions& batch);
   const ApplyTime& flow_time(const SmallTransactions& batch);
   bool publishes(const std::string& table) const;
+  // While tables are synchronised: apply_worker_sync.cpp.
+  Rows leave_out(std::vector<ChangeRun>& runs, Lsn final);
+  bool applies(const std::string& table, Lsn final) const;
+  bool parallel_allowed() const;
+  ApplyTime flow_time_here(const SmallTransactions& batch);
+  Rows count_flow(const SmallTransactions& batch);
+  void synchronise(engine::Process& process);
+  void note_transaction(const Part& part);
   void note_commit(Lsn end);
   double confirmed_s(double applied_s, double interval_s) const;
   Streamed& first_chunk(engine::Process& process, Xid top);
@@ -133,7 +144,8 @@ private:
   Lsn applied_;            ///< end of the last commit applied: the replication origin's progress
   std::int64_t waits_ = 0; ///< changes whenever the leader begins or ends a wait for input
   bool disabled_ = false;
-  double feedback_s_ = 0; ///< when it last reported
+  bool in_transaction_ = false; ///< one that is applied as it comes
+  double feedback_s_ = 0;       ///< when it last reported
   ParallelWorkerPool pool_;
   std::map<Xid, Streamed> streamed_;
 };

@@ -14,7 +14,7 @@ constexpr double slow_quarter_s = RingPatience::limit_s / 10;
 /// pa_allocate_worker: decided at the first chunk, for the whole transaction.
 ApplyWorker::Streamed& ApplyWorker::first_chunk(engine::Process& process, Xid top) {
   Streamed streamed;
-  if (params_.streaming == Streaming::Parallel) {
+  if (params_.streaming == Streaming::Parallel and parallel_allowed()) {
     if (const auto assigned = pool_.allocate()) {
       streamed.worker = assigned->worker;
       params_.locks->try_lock(params_.backend, stream_lock(top), LockMode::AccessExclusive);

@@ -28,7 +28,7 @@ ConsumerClient::ConsumerClient(engine::World& world, const Consumer& params,
 void ConsumerClient::run(engine::Process& process) {
   process.sleep(params_.connected_from_s, engine::Activity::Starved);
   while (params_.connected_until_s <= 0 or process.now() < params_.connected_until_s) {
-    while (connection_.in_use())
+    while (connection_.in_use() or connection_.cut())
       process.sleep(std::max(busy_slot_retry_s, params_.reconnect_delay_s), engine::Activity::Starved);
     if (not connection_.start())
       return; // the slot is lost: there is nothing to come back to

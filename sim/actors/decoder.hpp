@@ -85,6 +85,9 @@ public:
   /// The driver has sent a Replay or LastChunk: files and entries of the transaction go away.
   void finished(Xid top) { buffer_.forget(top); }
 
+  /// logical_decoding_work_mem was reloaded.
+  void set_work_mem(Bytes bytes) { buffer_.set_limit(bytes); }
+
   const ReorderBuffer& buffer() const { return buffer_; }
   const CatalogTally& catalog() const { return catalog_; }
 

@@ -65,6 +65,7 @@ Pipeline::Pipeline(const Scenario& scenario, std::uint64_t seed)
     add_background(load);
   for (const auto& [name, side] : publishers_)
     add_checkpointer(name);
+  add_events();
   world_.at(
       scenario.observe.until_s > 0 ? scenario.observe.until_s : patience_s,
       [this] {
@@ -148,12 +149,15 @@ engine::StreamOptions Pipeline::connection(const std::string& name, const std::s
 }
 
 SlotSide& Pipeline::add_slot(const SlotClient& client) {
+  build_slot(client, slots_[client.name], log_.subscriptions[client.name]);
+  return slots_.at(client.name);
+}
+
+void Pipeline::build_slot(const SlotClient& client, SlotSide& side, SubscriptionRecord& record) {
   const std::string& name = client.name;
   const Publication& publication = scenario_.publications.at(client.publication);
   const Server& publisher = scenario_.servers.at(publication.server);
   auto& from = publishers_.at(publication.server);
-  auto& side = slots_[name];
-  auto& record = log_.subscriptions[name];
   side.publisher = publication.server;
   side.slot = std::make_unique<Slot>(name, from.wal->inserted(), Lsn{0});
 
@@ -202,16 +206,17 @@ SlotSide& Pipeline::add_slot(const SlotClient& client) {
   sending.spilled = [this, server = publication.server] { check_disks(server); };
   sending.failed = [this, name](const std::string& reason) { decoding_failed(name, reason); };
   const std::string walsender = publisher.name + " walsender " + name;
-  side.walsender = std::make_unique<Walsender>(sending, *side.decoder, from.wal->add_reader(walsender),
-                                               *side.connection, record);
-  spawn(publisher.name, "walsender", walsender, publisher.host,
+  side.reader = &from.wal->add_reader(walsender);
+  side.walsender =
+      std::make_unique<Walsender>(sending, *side.decoder, *side.reader, *side.connection, record);
+  spawn(publisher.name, client.synchronises ? "table_sync_walsender" : "walsender", walsender, publisher.host,
         [sender = side.walsender.get()](engine::Process& process) { sender->run(process); });
   roles_.back().slot = name;
   if (publisher.host != client.host) {
     side.connection->stream().cross_link(hosts_.at(publisher.host), hosts_.at(client.host));
-    roles_.push_back({name, "network", world_.processes().back().get(), false, name});
+    if (not client.synchronises)
+      roles_.push_back({name, "network", world_.processes().back().get(), false, name});
   }
-  return side;
 }
 
 void Pipeline::add_consumer(const Consumer& consumer) {
@@ -240,6 +245,8 @@ void Pipeline::load_over(const std::string& server) {
 
 /// Ends a run without an end date once every load is over and every slot's client has all of it.
 void Pipeline::progressed() {
+  if (not log_.cut_overs.empty())
+    check_cut_overs();
   if (scenario_.observe.until_s > 0)
     return;
   for (const auto& [name, side] : publishers_)
@@ -251,6 +258,9 @@ void Pipeline::progressed() {
       return;
   for (const auto& [name, side] : sql_slots_)
     if (not side.session->finished())
+      return;
+  for (const auto& [name, syncing] : syncs_)
+    if (not syncing.sync->all_ready())
       return;
   world_.finish();
 }
@@ -269,7 +279,7 @@ void Pipeline::note_losses() {
         std::any_of(outcomes_.begin(), outcomes_.end(), [&, slot = name](const Outcome& outcome) {
           return outcome.kind == "slot_lost" and outcome.subject == slot;
         });
-    if (side.slot->lost() and not noted)
+    if (side.slot->invalidated() and not noted)
       outcomes_.push_back({side.slot->lost_s(), "slot_lost", name,
                            fmt::format("slot {} is lost: {}", name, side.slot->why_lost())});
   }
@@ -286,6 +296,10 @@ double disk_used_bytes(const Scenario& scenario, const Pipeline& pipeline, const
     used += static_cast<double>(side.wal->inserted() - side.wal->removed());
   if ((server.data_disk.empty() ? first : server.data_disk) == disk)
     for (const auto& [name, slot] : pipeline.slots())
+      if (slot.publisher == server_name)
+        used += static_cast<double>(slot.decoder->buffer().spill_file_bytes());
+  if ((server.data_disk.empty() ? first : server.data_disk) == disk)
+    for (const auto& [name, slot] : pipeline.sync_slots())
       if (slot.publisher == server_name)
         used += static_cast<double>(slot.decoder->buffer().spill_file_bytes());
   if ((server.data_disk.empty() ? first : server.data_disk) == disk)

@@ -13,6 +13,7 @@
 #include "sim/actors/session_group.hpp"
 #include "sim/actors/sql_decoding.hpp"
 #include "sim/actors/subscriber_session.hpp"
+#include "sim/actors/table_sync_worker.hpp"
 #include "sim/actors/wal_writer.hpp"
 #include "sim/actors/walsender.hpp"
 
@@ -48,7 +49,8 @@ struct PublisherSide {
   std::unique_ptr<WalWriter> wal_writer;
   std::unique_ptr<BackgroundWriter> background_writer;
   std::unique_ptr<Checkpointer> checkpointer;
-  std::unique_ptr<SyncReplication> sync; ///< with synchronous_standby_names
+  std::unique_ptr<SyncReplication> sync;   ///< with synchronous_standby_names
+  std::unique_ptr<PublisherLedger> ledger; ///< where tables are synchronised
   PublisherState state;
   RetentionRules rules;
   std::vector<std::unique_ptr<PublisherBackend>> backends;
@@ -68,6 +70,7 @@ struct SubscriberSide {
   WalLog* wal = nullptr;
   WorkerSlots worker_slots{0};
   PreparedSlots prepared_slots;
+  double down_until_s = 0; ///< the server is down before this date
   std::unique_ptr<ServerLocks> locks;
   std::vector<std::unique_ptr<SubscriberSession>> sessions;
 };
@@ -78,6 +81,7 @@ struct SlotSide {
   std::unique_ptr<Slot> slot;
   std::unique_ptr<ReplicationConnection> connection;
   std::unique_ptr<Decoder> decoder;
+  WalLog::Reader* reader = nullptr;
   std::unique_ptr<Walsender> walsender;
   std::unique_ptr<ApplyCost> price; ///< of a subscription
   std::unique_ptr<SubscriberWal> local_wal;
@@ -87,6 +91,15 @@ struct SlotSide {
   std::unique_ptr<ApplyWorker> leader;           ///< of a subscription
   std::unique_ptr<ConsumerClient> consumer;      ///< of a consumer
   std::unique_ptr<DeadTupleRetention> retention; ///< with retain_dead_tuples
+};
+
+/// The table-sync workers of one subscription.
+struct SyncSide {
+  std::unique_ptr<InitialSync> sync;
+  std::deque<TableCopy> copies;
+  std::deque<SyncedTable> states;
+  std::vector<TableSyncWorker::Table> tables;
+  std::deque<TableSyncWorker> workers;
 };
 
 /// A slot that a session on the publisher reads through SQL.
@@ -116,6 +129,8 @@ public:
   const std::map<std::string, PublisherSide>& publishers() const { return publishers_; }
   const std::map<std::string, SlotSide>& slots() const { return slots_; }
   const std::map<std::string, SubscriberSide>& subscribers() const { return subscribers_; }
+  const std::map<std::string, SlotSide>& sync_slots() const { return sync_slots_; }
+  const std::map<std::string, SyncSide>& syncs() const { return syncs_; }
   const std::deque<SessionRecord>& sessions() const { return sessions_; }
   const std::map<std::string, SqlSlotSide>& sql_slots() const { return sql_slots_; }
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
@@ -156,8 +171,30 @@ private:
     bool two_phase = false;
     bool confirms_keepalives = true;
     double receiver_timeout_s = 0;
+    bool synchronises = false; ///< of a table-sync worker
   };
   SlotSide& add_slot(const SlotClient& client);
+  void build_slot(const SlotClient& client, SlotSide& side, SubscriptionRecord& record);
+  void add_initial_sync(const Subscription& subscription, ApplyWorker::Params& applying);
+  void add_table_sync(const Subscription& subscription, SyncSide& syncing, const Table& table,
+                      const ApplyWorker::Params& applying);
+  void note_sync_failure(const std::string& subscription, const std::string& table, const std::string& why);
+  // Events: pipeline_events.cpp.
+  void add_events();
+  void begin_event(const Event& event, std::size_t first_record);
+  void end_event(const Event& event, std::size_t first_record);
+  void turn(const Event& event, bool on);
+  void take_down(const std::string& server, double until_s);
+  void crash(const Event& event);
+  void change_link(const Event& event, bool on);
+  void change_setting(const Event& event);
+  void take_cpu(const Event& event);
+  void cut_over(const std::string& server);
+  void watch_faults();
+  void client_has_everything(const std::string& slot);
+  void check_cut_overs();
+  std::vector<std::string> slots_touched_by(const Event& event) const;
+  std::vector<ReplicationConnection*> connections_between(const std::string& a, const std::string& b);
   void add_checkpointer(const std::string& server);
   void add_background(const BackgroundLoad& load);
   void spawn(const std::string& node, const std::string& stage, const std::string& name,
@@ -180,8 +217,11 @@ private:
   std::set<std::string> throttled_; ///< hosts that have used up their CPU credits
   std::map<std::string, PublisherSide> publishers_;
   std::map<std::string, SubscriberSide> subscribers_;
-  std::deque<SessionRecord> sessions_; ///< one entry of the scenario each
+  std::map<std::string, int> cut_links_, slowed_disks_; ///< how many events hold them now
+  std::deque<SessionRecord> sessions_;                  ///< one entry of the scenario each
   std::map<std::string, SlotSide> slots_;
+  std::map<std::string, SlotSide> sync_slots_; ///< of table-sync workers
+  std::map<std::string, SyncSide> syncs_;      ///< by subscription
   std::map<std::string, SqlSlotSide> sql_slots_;
   std::vector<Role> roles_;
   std::vector<Outcome> outcomes_;

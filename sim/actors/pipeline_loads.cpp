@@ -68,6 +68,9 @@ Xid Pipeline::add_flow_record(const FlowLoad& flow, const std::string& server, b
   for (auto& [name, slot] : slots_)
     if (slot.publisher == server)
       log_.subscriptions.at(name).deliveries[record.xid].flow = true;
+  for (auto& [name, slot] : sync_slots_)
+    if (slot.publisher == server)
+      log_.sync_slots.at(name).deliveries[record.xid].flow = true;
   return record.xid;
 }
 

@@ -60,6 +60,7 @@ void Pipeline::add_subscription(const Subscription& subscription) {
       });
   applying.errors = side.errors.get();
   applying.worker_slots = &server_side.worker_slots;
+  applying.down_until_s = &server_side.down_until_s;
   const Server& publisher = scenario_.servers.at(scenario_.publications.at(subscription.publication).server);
   applying.keepalive_interval_s = publisher.settings.number("wal_sender_timeout") / 2;
   applying.streaming = subscription.streaming;
@@ -79,6 +80,8 @@ void Pipeline::add_subscription(const Subscription& subscription) {
   applying.backend = locks.add_backend(leader, ServerLocks::Kind::Apply);
   applying.publication = &scenario_.publications.at(subscription.publication);
   applying.subscription = subscription.name;
+  if (subscription.initial_sync)
+    add_initial_sync(subscription, applying);
   add_parallel_workers(subscription, applying.parallel_workers);
   if (auto* sync = publishers_.at(publisher.name).sync.get())
     applying.acknowledged = [sync, name = subscription.name](double applied_s, double flushed_s) {
@@ -87,8 +90,13 @@ void Pipeline::add_subscription(const Subscription& subscription) {
   report_to_standbys(subscription, publisher.name);
   side.leader = std::make_unique<ApplyWorker>(world_, applying, *side.connection, side.workers, record,
                                               [this] { progressed(); });
+  auto* syncing = subscription.initial_sync ? syncs_.at(subscription.name).sync.get() : nullptr;
   spawn(subscriber.name, "apply_worker", leader, subscriber.host,
-        [worker = side.leader.get()](engine::Process& process) { worker->run(process); });
+        [worker = side.leader.get(), syncing, slot = side.slot.get()](engine::Process& process) {
+          if (syncing != nullptr)
+            syncing->create(process, *slot);
+          worker->run(process);
+        });
   roles_.back().slot = subscription.name;
   if (subscription.retain_dead_tuples)
     add_retention(subscription, side);

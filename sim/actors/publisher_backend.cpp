@@ -20,6 +20,8 @@ void PublisherBackend::run(engine::Process& process) {
   for (std::int64_t i = 0; i < params_.load->times; ++i) {
     const double start_s = params_.load->at_s + static_cast<double>(i) * params_.load->every_s;
     process.sleep(std::max(0.0, start_s - process.now()), engine::Activity::Starved);
+    if (state_.stopped)
+      return;
     run_once(process, {params_.load->name, params_.load->server, params_.load->transaction,
                        params_.load->rolls_back, 0, params_.load->prepared_for_s});
   }
@@ -30,6 +32,8 @@ void PublisherBackend::run_replay(engine::Process& process) {
   for (const std::size_t turn : params_.replay.turns) {
     const ReplayedTransaction& recorded = load.transactions[turn];
     process.sleep(std::max(0.0, recorded.at_s - process.now()), engine::Activity::Starved);
+    if (state_.stopped)
+      return;
     run_once(process, {load.name, load.server, load.distinct[recorded.steps], recorded.rolls_back,
                        recorded.lasts_s, -1});
   }

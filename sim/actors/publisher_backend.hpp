@@ -26,6 +26,7 @@ struct PublisherState {
   std::map<std::string, double> touched; ///< rows touched since the last checkpoint, by flows
   Lsn last_commit;                       ///< end of the last commit record
   int busy_loads = 0;                    ///< loads that have not come to their end
+  bool stopped = false;                  ///< the applications have left: nothing more begins
 };
 
 /// The turns of a replay that one session takes, one after the other.

@@ -155,7 +155,7 @@ void PublisherClients::run(engine::Process& process) {
   cycle_ = network_.solve(others_);
   double due_s = process.now();
   const auto over = [&] {
-    return load.until_s > 0 and std::max(due_s, process.now()) >= load.until_s - 1e-9;
+    return state_.stopped or (load.until_s > 0 and std::max(due_s, process.now()) >= load.until_s - 1e-9);
   };
   for (std::uint64_t tick = 1; not over(); ++tick) {
     const double from_s = process.now();

@@ -48,6 +48,8 @@ void FlowClients::run(engine::Process& process) {
     if (flow.until_s > 0)
       next_s = std::min(next_s, flow.until_s);
     process.sleep(std::max(0.0, next_s - process.now()), engine::Activity::Starved);
+    if (state_.stopped)
+      return;
     const std::int64_t transactions = arrivals(done_s, next_s, tick);
     // The transactions came evenly; each was committed when its turn came, the last one at the tick.
     if (transactions > 0)
@@ -72,6 +74,8 @@ void FlowClients::run_replay(engine::Process& process) {
     const double latest_s = (tick + static_cast<double>(ticks_at_once() - 1)) * params_.tick_s;
     const double end_s = std::clamp(process.now(), tick * params_.tick_s, latest_s);
     process.sleep(std::max(0.0, end_s - process.now()), engine::Activity::Starved);
+    if (state_.stopped)
+      return;
     const std::size_t first = next;
     while (next < times.size() and times[next] <= end_s)
       ++next;

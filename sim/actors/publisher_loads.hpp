@@ -81,6 +81,7 @@ public:
                std::function<void()> removed);
   void run(engine::Process& process);
   std::int64_t checkpoints() const { return checkpoints_; }
+  RetentionRules& rules() { return rules_; }
 
 private:
   void complete(engine::Process& process, Lsn redo);

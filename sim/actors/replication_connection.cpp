@@ -1,6 +1,7 @@
 #include "sim/actors/replication_connection.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace replisim {
 
@@ -53,8 +54,10 @@ void ReplicationConnection::watch_until(double date_s) {
 void ReplicationConnection::check_timeout(std::int64_t connection) {
   if (not connected_ or connection != connection_)
     return;
+  if (params_.sender_timeout_s <= 0)
+    return; // switched off meanwhile
   const double now = world_.now();
-  if (not deaf_)
+  if (not deaf_ and not cut_)
     last_answer_s_ = std::max(last_answer_s_, now - params_.sender_timeout_s / 2); // answered when asked
   const double deadline = last_answer_s_ + params_.sender_timeout_s;
   if (deadline > now + 1e-9) {
@@ -87,7 +90,54 @@ void ReplicationConnection::set_silent(bool silent) {
       true);
 }
 
+/// True while the client is cut off: `what` waits until it no longer is.
+bool ReplicationConnection::hold_back(std::function<void()> what) {
+  if (cut_)
+    held_.push_back(std::move(what));
+  return cut_;
+}
+
+void ReplicationConnection::set_cut(bool cut) {
+  if (cut == cut_)
+    return;
+  cut_ = cut;
+  stream_.hold(cut);
+  if (not cut) {
+    for (const auto& message : std::exchange(held_, {}))
+      message();
+    return;
+  }
+  if (not deaf_)
+    last_answer_s_ = world_.now();
+  if (params_.receiver_timeout_s > 0 and connected_)
+    world_.at(world_.now() + params_.receiver_timeout_s,
+              [this, connection = connection_] { give_up_listening(connection); });
+}
+
+void ReplicationConnection::give_up_listening(std::int64_t connection) {
+  if (not cut_ or not connected_ or connection != connection_)
+    return;
+  ++receiver_timeouts_;
+  if (on_receiver_timeout_)
+    on_receiver_timeout_();
+  end();
+}
+
+void ReplicationConnection::set_latency(double seconds) {
+  params_.latency_s = seconds;
+  stream_.set_latency(seconds);
+}
+
+void ReplicationConnection::set_sender_timeout(double seconds) {
+  const bool watched = params_.sender_timeout_s > 0;
+  params_.sender_timeout_s = seconds;
+  if (connected_ and seconds > 0 and not watched)
+    watch_until(world_.now() + seconds);
+}
+
 void ReplicationConnection::arrive(Lsn lsn, std::int64_t connection) {
+  if (hold_back([this, lsn, connection] { arrive(lsn, connection); }))
+    return;
   if (not connected_ or connection != connection_)
     return;
   last_answer_s_ = world_.now();
@@ -127,6 +177,8 @@ void ReplicationConnection::applied(Lsn lsn) {
 }
 
 void ReplicationConnection::note_applied(Lsn lsn) {
+  if (hold_back([this, lsn] { note_applied(lsn); }))
+    return;
   lag_.reported(LagColumn::Write, lsn, world_.now());
   lag_.reported(LagColumn::Replay, lsn, world_.now());
 }
@@ -144,6 +196,8 @@ void ReplicationConnection::report(const Positions& positions, bool unflushed) {
 }
 
 void ReplicationConnection::arrive(const Positions& positions, std::int64_t connection) {
+  if (hold_back([this, positions, connection] { arrive(positions, connection); }))
+    return;
   arrive(positions.flushed, connection);
   if (connection != connection_ or not connected_)
     return;
@@ -153,8 +207,26 @@ void ReplicationConnection::arrive(const Positions& positions, std::int64_t conn
     on_positions_(positions);
 }
 
+void ReplicationConnection::tell_client(Lsn sent) {
+  if (on_caught_up_.empty() or stream_.outstanding_bytes() > 0)
+    return;
+  if (hold_back([this, sent] { tell_client(sent); }))
+    return;
+  const auto tell = [this, sent, connection = connection_] {
+    if (not connected_ or connection != connection_)
+      return;
+    for (const auto& callback : on_caught_up_)
+      callback(sent);
+  };
+  if (params_.latency_s == 0)
+    tell();
+  else
+    world_.at(world_.now() + params_.latency_s, tell);
+}
+
 void ReplicationConnection::caught_up(Lsn sent) {
   idle_ = true;
+  tell_client(sent);
   if (deaf_ or not params_.confirms_keepalives or unflushed_ or stream_.outstanding_bytes() > 0)
     return;
   // There and back: the keepalive carries the position, the answer confirms it.

@@ -12,6 +12,7 @@
 #include "sim/actors/replication_messages.hpp"
 
 #include <utility>
+#include <vector>
 
 namespace replisim {
 
@@ -65,6 +66,15 @@ public:
   /// One way, of what the client says.
   double latency_s() const { return params_.latency_s; }
 
+  // Faults.
+  /// While cut off nothing passes in either direction, and each end finds out by its own time-out.
+  void set_cut(bool cut);
+  bool cut() const { return cut_; }
+  /// Another latency, one way.
+  void set_latency(double seconds);
+  void set_sender_timeout(double seconds);
+  void set_receiver_timeout(double seconds) { params_.receiver_timeout_s = seconds; }
+
   // Server's side.
   /// Requests for the publisher's status that have arrived: the walsender owes an answer to each.
   int take_status_requests() { return std::exchange(status_requests_, 0); }
@@ -84,6 +94,8 @@ public:
   void set_silent(bool silent);
   /// The walsender has sent all there is: the client, when it has nothing pending, confirms `sent`.
   void caught_up(Lsn sent);
+  /// Called when the client has heard that there is nothing beyond `sent`, and has everything before.
+  void on_caught_up(std::function<void(Lsn)> callback) { on_caught_up_.push_back(std::move(callback)); }
   /// A commit is handed to the socket.
   void commit_sent(Lsn lsn) { lag_.sent(lsn, world_.now()); }
   /// write_lag, flush_lag and replay_lag of pg_stat_replication.
@@ -113,6 +125,9 @@ private:
   void arrive(Lsn lsn, std::int64_t connection);
   void note_applied(Lsn lsn);
   void arrive(const Positions& positions, std::int64_t connection);
+  void tell_client(Lsn sent);
+  bool hold_back(std::function<void()> what);
+  void give_up_listening(std::int64_t connection);
 
   engine::World& world_;
   Params params_;
@@ -140,6 +155,9 @@ private:
   double client_wakeups_per_s_ = 0;
   std::function<void()> on_status_request_;
   std::function<void(Lsn)> status_answered_;
+  std::vector<std::function<void(Lsn)>> on_caught_up_;
+  bool cut_ = false;
+  std::vector<std::function<void()>> held_; ///< what the client said while it was cut off
   int status_requests_ = 0;
   std::int64_t all_status_requests_ = 0;
 };

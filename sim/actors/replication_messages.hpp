@@ -25,6 +25,7 @@ struct RowChanges {
   Bytes relation_bytes = 0; ///< bodies of Relation messages that precede
   int relations = 0;
   double chunks = 0; ///< streamed chunks this batch closes (a fraction while one is under way)
+  Lsn final;         ///< end of the commit, where it is known: not of streamed ones
 };
 
 /// Walsender -> leader: a non-streamed transaction starts to be replayed.

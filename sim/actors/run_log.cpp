@@ -10,8 +10,8 @@ void SubscriptionRecord::forget_unfinished() {
     if (delivery.applied_s >= 0 or delivery.prepared_s >= 0)
       continue;
     if (delivery.flow) { // applied ones stay applied; what was under way is counted when it is sent again
-      delivery.sent = delivery.received = delivery.applied;
-      delivery.read = delivery.applied + delivery.filtered + delivery.dropped;
+      delivery.sent = delivery.received = delivery.applied + delivery.left_out;
+      delivery.read = delivery.received + delivery.filtered + delivery.dropped;
     } else {
       delivery = {};
     }

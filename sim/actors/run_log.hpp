@@ -49,6 +49,8 @@ struct DeliveryRecord {
   double sent_to_s = -1;  ///< last rows sent so far
   double received_s = -1; ///< first rows taken by the client
   int worker = -1;        ///< parallel apply worker it was given to; -1: none
+  Rows left_out =
+      0; ///< received by a leader while a table-sync worker saw to the table, or the other way round
   double first_lock_s = -1;
   double applied_s = -1;  ///< commit applied; -1 while in flight
   double prepared_s = -1; ///< prepared on the subscriber: it stays there over restarts
@@ -137,12 +139,55 @@ struct ClientRecord {
   double elapsed_s() const { return ended_s - begun_s; }
 };
 
+/// Written by the table-sync workers of one table; dates are those of the last attempt, -1: not reached.
+struct TableSyncRecord {
+  std::string table;
+  int attempts = 0;
+  double launched_s = -1;
+  double snapshot_s = -1; ///< its slot has a consistent point: COPY begins
+  double copied_s = -1;
+  double catchup_s = -1; ///< the leader has set the target
+  double done_s = -1;    ///< SYNCDONE
+  double ready_s = -1;
+  Rows rows = 0; ///< copied by the last attempt
+  Bytes bytes = 0;
+  Rows copied_changes = 0; ///< committed since the subscription was created, and part of the copy
+  Bytes bloat_bytes = 0;   ///< dead rows that failed attempts have left
+  std::string failure;     ///< of the last attempt that failed
+  Lsn written_at_done;     ///< the publisher's WAL at SYNCDONE
+  Lsn target;              ///< of its catch-up
+};
+
+/// What one event did to one slot.
+struct FaultRecord {
+  std::string event; ///< in words
+  std::string slot;
+  double begun_s = 0;
+  double ended_s = -1;             ///< -1: not yet
+  double caught_up_s = -1;         ///< when the slot's client had everything again
+  double cap_passed_s = -1;        ///< when the slot held back more than max_slot_wal_keep_size
+  Bytes retained_at_end_bytes = 0; ///< WAL the slot held back when it ended
+  Bytes most_retained_bytes = 0;   ///< until it had caught up
+  Bytes backlog_bytes = 0;         ///< WAL written and not applied when it ended
+};
+
+/// Applications have left a publisher.
+struct CutOverRecord {
+  std::string server;
+  double at_s = -1;   ///< nothing is written from now on
+  double over_s = -1; ///< every subscriber has everything
+};
+
 struct RunLog {
   std::deque<TransactionRecord> transactions; ///< of batches, each run its own, in order of BEGIN
   std::deque<TransactionRecord> flows;        ///< one record a flow, summed over its transactions
   std::deque<ClientRecord> clients;           ///< one record a load of clients
   std::deque<DdlRecord> ddl;                  ///< one record a load
   std::map<std::string, SubscriptionRecord> subscriptions;
+  std::map<std::string, SubscriptionRecord> sync_slots;     ///< of table-sync workers
+  std::map<std::string, std::deque<TableSyncRecord>> syncs; ///< by subscription
+  std::deque<FaultRecord> faults;
+  std::deque<CutOverRecord> cut_overs;
   std::map<std::string, DecodeRecord> decoding; ///< by name of the calls
 };
 

@@ -21,6 +21,8 @@ void SessionGroup::run(engine::Process& process) {
   for (std::int64_t i = 0; i < params_.load->times; ++i) {
     const double start_s = params_.load->at_s + static_cast<double>(i) * params_.load->every_s;
     process.sleep(std::max(0.0, start_s - process.now()), engine::Activity::Starved);
+    if (state_.stopped)
+      return;
     run_once(process);
   }
 }

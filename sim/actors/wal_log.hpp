@@ -118,6 +118,8 @@ public:
   void set_observer(BatchObserver* observer) { observer_ = observer; }
   /// Called after every insertion.
   void on_growth(std::function<void()> callback) { on_growth_ = std::move(callback); }
+  /// Called with every entry when it is inserted.
+  void on_entry(std::function<void(const WalEntry&)> callback) { on_entry_ = std::move(callback); }
   /// A checkpoint removes what lies before `lsn`.
   void remove_before(Lsn lsn);
   Lsn removed() const { return removed_; }
@@ -126,6 +128,7 @@ public:
   /// Transaction ids assigned so far.
   std::uint64_t next_xid() const { return next_xid_; }
   Lsn flushed() const { return flushed_; }
+  void slow_disk(double factor) { device_.slow_down(factor); }
   /// Time the disk has spent on flushes.
   double disk_busy_s() const { return device_.busy_s(world_.now()); }
   /// Announced whenever WAL is inserted: the WAL writer's cue.
@@ -143,6 +146,8 @@ public:
     void wake() { flushed_.notify(); }
     /// Goes to the first entry that ends after `lsn`, which must not be removed.
     void seek(Lsn lsn);
+    /// Holds nothing back until the next seek().
+    void park() { next_ = static_cast<std::size_t>(-1); }
     Lsn position() const { return position_; }
     Lsn flushed() const { return log_.flushed(); }
 
@@ -169,6 +174,7 @@ private:
   engine::Signal insertion_;
   std::function<void()> on_growth_;
   BatchObserver* observer_ = nullptr;
+  std::function<void(const WalEntry&)> on_entry_;
   std::deque<WalEntry> entries_;
   std::size_t first_ = 0; ///< index of entries_.front() since the start of the run
   std::vector<std::unique_ptr<Reader>> readers_;

@@ -428,6 +428,8 @@ RowChanges Walsender::batch_of(std::vector<ChangeRun> runs, DecodeStep& step, bo
   RowChanges batch;
   batch.top = step.top;
   batch.streamed = streamed;
+  if (not streamed)
+    batch.final = step.lsn;
   batch.rows = rows_of(runs);
   batch.body_bytes = body_bytes_of(runs);
   for (const auto& run : runs) {

@@ -23,13 +23,14 @@ void check_transaction(const std::string& slot, const TransactionRecord& transac
 }
 } // namespace
 
-void check_lag_parts(const RunLog& log) {
+void check_lag_parts(const RunLog& log, const PublisherOf& publisher_of) {
   for (const auto& [name, subscription] : log.subscriptions) {
     subscription.lags.check();
     for (const auto& transaction : log.transactions) {
       const auto it = subscription.deliveries.find(transaction.xid);
-      if (transaction.committed and it != subscription.deliveries.end() and it->second.applied_s >= 0 and
-          it->second.path.begun() and it->second.applied > 0)
+      if (transaction.committed and transaction.server == publisher_of.at(name) and
+          it != subscription.deliveries.end() and it->second.applied_s >= 0 and it->second.path.begun() and
+          it->second.applied > 0)
         check_transaction(name, transaction, it->second);
     }
   }

@@ -1,7 +1,7 @@
 // The parts of a lag add up to it, checked at the end of every run, apart from the actors.
 #pragma once
 
-#include "sim/actors/run_log.hpp"
+#include "sim/check/conservation.hpp"
 
 namespace replisim {
 
@@ -9,6 +9,6 @@ namespace replisim {
 /// nanosecond, to the distance of the two dates as backend and apply worker wrote them down, with Executing
 /// to that from BEGIN; no part is negative. For transactions that travel together the same over their sum.
 /// Throws InvariantViolation with the figures.
-void check_lag_parts(const RunLog& log);
+void check_lag_parts(const RunLog& log, const PublisherOf& publisher_of);
 
 } // namespace replisim

@@ -1,6 +1,7 @@
 #include "sim/engine/stream.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace replisim::engine {
 
@@ -30,10 +31,28 @@ void StreamCore::disconnect() {
   connected_ = false;
   ++connection_;
   pieces_.clear();
+  deferred_.clear();
   outstanding_bytes_ = 0;
   next_to_read_ = next_to_pump_ = next_;
   readable_.notify();
   writable_.notify();
+}
+
+void StreamCore::deliver(std::function<void()> what) {
+  if (held_)
+    deferred_.push_back(std::move(what));
+  else
+    what();
+}
+
+void StreamCore::hold(bool on) {
+  held_ = on;
+  if (on)
+    return;
+  const auto arrivals = std::exchange(deferred_, {});
+  for (const auto& arrival : arrivals)
+    arrival();
+  to_pump_.notify();
 }
 
 StreamCore::Ticket StreamCore::open(const Flow& flow) {
@@ -121,22 +140,21 @@ void StreamCore::wake_sender_at(double date_s) {
 void StreamCore::arrive_if_complete(Piece& done) {
   if (not done.closed or not done.transferred)
     return;
-  if (options_.latency_s == 0) {
-    done.arrived = true;
-    readable_.notify();
-    return;
-  }
-  world_.at(world_.now() + options_.latency_s, [this, ticket = done.ticket] {
+  const auto arrives = [this, ticket = done.ticket] {
     if (not has(ticket))
       return;
     piece(ticket).arrived = true;
     readable_.notify();
-  });
+  };
+  if (options_.latency_s == 0)
+    deliver(arrives);
+  else
+    world_.at(world_.now() + options_.latency_s, [this, arrives] { deliver(arrives); });
 }
 
 void StreamCore::pump(Process& process, HostId to) {
   while (true) {
-    while (next_to_pump_ == next_)
+    while (next_to_pump_ == next_ or held_)
       process.wait(to_pump_, Activity::Starved);
     const Ticket ticket = next_to_pump_++;
     if (has(ticket)) {
@@ -144,10 +162,12 @@ void StreamCore::pump(Process& process, HostId to) {
       piece(ticket).visible_s = process.now() + options_.latency_s;
     }
     world_.at(process.now() + options_.latency_s, [this, ticket] {
-      if (not has(ticket))
-        return;
-      piece(ticket).visible = true;
-      readable_.notify();
+      deliver([this, ticket] {
+        if (not has(ticket))
+          return;
+        piece(ticket).visible = true;
+        readable_.notify();
+      });
     });
     const Bytes bytes = piece(ticket).flow.bytes;
     if (bytes > 0)
@@ -230,8 +250,10 @@ void StreamCore::release(const CorePart& part) {
     give_back(part.occupied);
   else
     world_.at(world_.now() + options_.latency_s, [this, bytes = part.occupied, connection = connection_] {
-      if (connection == connection_)
-        give_back(bytes);
+      deliver([this, bytes, connection] {
+        if (connection == connection_)
+          give_back(bytes);
+      });
     });
 }
 

@@ -22,6 +22,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <vector>
 
 namespace replisim::engine {
 
@@ -55,6 +56,10 @@ public:
   /// and receive() gives nothing until connect().
   void disconnect();
   void connect() { connected_ = true; }
+  /// While held nothing arrives at either end; both go on as soon as it is let go.
+  void hold(bool on);
+  /// One way, from now on.
+  void set_latency(double seconds) { options_.latency_s = seconds; }
   bool connected() const { return connected_; }
   /// The ticket the next open() will return.
   Ticket next_ticket() const { return next_; }
@@ -110,6 +115,7 @@ private:
   Rows take_back(Piece& piece);
   void wake_sender_at(double date_s);
   void pump(Process& process, HostId to);
+  void deliver(std::function<void()> what);
 
   World& world_;
   StreamOptions options_;
@@ -123,7 +129,9 @@ private:
   bool finished_ = false;
   bool alarm_pending_ = false; ///< one timer at a time wakes an impatient sender
   bool connected_ = true;
-  std::uint64_t connection_ = 0; ///< counts disconnections
+  bool held_ = false;
+  std::vector<std::function<void()>> deferred_; ///< arrivals, in order
+  std::uint64_t connection_ = 0;                ///< counts disconnections
 };
 
 /// A Stream of payloads of type T, one per piece.
@@ -157,6 +165,8 @@ public:
   void disconnect() { core_.disconnect(); }
   void connect() { core_.connect(); }
   bool connected() const { return core_.connected(); }
+  void hold(bool on) { core_.hold(on); }
+  void set_latency(double seconds) { core_.set_latency(seconds); }
   /// No more pieces will come.
   void finish() { core_.finish(); }
 

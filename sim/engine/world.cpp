@@ -135,7 +135,8 @@ void Device::write_and_flush(Process& process, const std::function<Bytes()>& byt
   const Bytes amount = bytes();
   if (amount >= 0) {
     busy_since_s_ = process.now();
-    process.sleep(disk_.fsync_latency_s + static_cast<double>(amount) / disk_.write_bandwidth_bytes_per_s);
+    process.sleep(factor_ *
+                  (disk_.fsync_latency_s + static_cast<double>(amount) / disk_.write_bandwidth_bytes_per_s));
     busy_s_ += process.now() - busy_since_s_;
     busy_since_s_ = -1;
   }
@@ -314,6 +315,15 @@ void World::watch_credits(HostId host) {
       true);
 }
 
+void World::use_up_credits(HostId host) {
+  Impl::Demand& demand = *impl_->demands.at(static_cast<std::size_t>(host.value));
+  if (not demand.credits)
+    return;
+  demand.credits->pass(now());
+  demand.credits->use_up();
+  watch_credits(host);
+}
+
 double World::thread_seconds(HostId host) const {
   const Impl::Demand& demand = *impl_->demands.at(static_cast<std::size_t>(host.value));
   return demand.thread_seconds + demand.threads * (now() - demand.since_s);
@@ -329,6 +339,16 @@ void World::add_link(HostId a, HostId b, double bandwidth_bytes_per_s) {
                          {{link, sg4::LinkInRoute::Direction::UP}}, false);
   impl_->zone->add_route(to->get_netpoint(), from->get_netpoint(), nullptr, nullptr,
                          {{link, sg4::LinkInRoute::Direction::DOWN}}, false);
+}
+
+void World::set_bandwidth(HostId a, HostId b, double bytes_per_s) {
+  const auto* from = impl_->hosts.at(static_cast<std::size_t>(a.value));
+  const auto* to = impl_->hosts.at(static_cast<std::size_t>(b.value));
+  for (const std::string& name :
+       {from->get_name() + "-" + to->get_name(), to->get_name() + "-" + from->get_name()})
+    for (const char* direction : {"_UP", "_DOWN"})
+      if (auto* link = sg4::Link::by_name_or_null(name + direction))
+        link->set_bandwidth(bytes_per_s);
 }
 
 Process& World::spawn(const std::string& name, HostId host, std::function<void(Process&)> body) {

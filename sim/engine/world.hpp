@@ -127,6 +127,8 @@ public:
   /// Waits for its turn, asks `bytes` how much there is to write, writes and flushes it. A negative
   /// answer means that there is nothing left to do.
   void write_and_flush(Process& process, const std::function<Bytes()>& bytes);
+  /// From now on everything takes `factor` times as long as at first.
+  void slow_down(double factor) { factor_ = factor; }
   /// Time it has spent on requests up to `now_s`, the one in hand included.
   double busy_s(double now_s) const { return busy_s_ + (busy_since_s_ < 0 ? 0 : now_s - busy_since_s_); }
 
@@ -134,6 +136,7 @@ private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
   Disk disk_;
+  double factor_ = 1;
   double busy_s_ = 0;
   double busy_since_s_ = -1; ///< negative: idle
 };
@@ -180,6 +183,11 @@ public:
 
   /// Calls `callback` when a burstable host has used up its CPU credits, each time.
   void on_throttled(std::function<void(HostId)> callback) { on_throttled_ = std::move(callback); }
+
+  /// A burstable host has no credits left from now on.
+  void use_up_credits(HostId host);
+  /// Another bandwidth of the link between two hosts, also for what is under way.
+  void set_bandwidth(HostId a, HostId b, double bytes_per_s);
 
   /// Integral over time of the number of threads on the host that run or wait for a CPU.
   double thread_seconds(HostId host) const;

@@ -99,7 +99,7 @@ LagSummary lag_summary(const LagStatistics& lags) {
   return out;
 }
 
-TransactionResult transaction_result(const TransactionRecord& record, const RunLog& log) {
+TransactionResult transaction_result(const TransactionRecord& record, const Pipeline& pipeline) {
   TransactionResult out;
   out.name = record.name;
   out.xid = record.xid.value;
@@ -107,9 +107,9 @@ TransactionResult transaction_result(const TransactionRecord& record, const RunL
   out.begin_s = record.begin_s;
   out.statement_end_s = record.statement_end_s;
   out.commit_s = record.commit_s;
-  for (const auto& [name, subscription] : log.subscriptions) {
+  for (const auto& [name, subscription] : pipeline.log().subscriptions) {
     const auto it = subscription.deliveries.find(record.xid);
-    if (it == subscription.deliveries.end())
+    if (it == subscription.deliveries.end() or pipeline.slots().at(name).publisher != record.server)
       continue;
     const DeliveryRecord& delivery = it->second;
     if (delivery.read_s >= 0)
@@ -165,7 +165,7 @@ void add_transactions(const Pipeline& pipeline, double end_s, RunResult& result)
   for (const auto& transaction : log.transactions) {
     result.metrics["wal_bytes"] += static_cast<double>(transaction.wal_bytes);
     count_committed(transaction, result.metrics);
-    const TransactionResult listed = transaction_result(transaction, log);
+    const TransactionResult listed = transaction_result(transaction, pipeline);
     keep_largest(result.metrics, "statement_s", listed.statement_end_s - listed.begin_s);
     keep_largest(result.metrics, "commit_s", listed.commit_s - listed.begin_s);
     if (listed.applied_s > 0) {
@@ -214,7 +214,8 @@ void collect_metrics(const Pipeline& pipeline, double end_s, RunResult& result) 
       keep_largest(result.metrics, metric, metrics.at(metric));
     for (const auto& transaction : log.transactions) {
       const auto it = log.subscriptions.at(name).deliveries.find(transaction.xid);
-      if (it == log.subscriptions.at(name).deliveries.end() or it->second.applied_s < 0)
+      if (transaction.server != side.publisher or it == log.subscriptions.at(name).deliveries.end() or
+          it->second.applied_s < 0)
         continue;
       keep_largest(metrics, "total_s", it->second.applied_s - transaction.begin_s);
       if (it->second.first_lock_s >= 0)

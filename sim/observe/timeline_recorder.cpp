@@ -17,6 +17,9 @@ Bytes retained_wal_bytes(const Pipeline& pipeline, const std::string& publisher)
   for (const auto& [name, side] : pipeline.slots())
     if (side.publisher == publisher and not side.slot->lost())
       most = std::max(most, inserted - side.slot->restart_lsn());
+  for (const auto& [name, side] : pipeline.sync_slots())
+    if (side.publisher == publisher and not side.slot->lost())
+      most = std::max(most, inserted - side.slot->restart_lsn());
   return most;
 }
 

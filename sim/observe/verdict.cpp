@@ -108,6 +108,10 @@ std::map<std::string, Verdict> verdicts(const Pipeline& pipeline, const LagSerie
   std::map<std::string, Verdict> out;
   for (const auto& [name, side] : pipeline.slots()) {
     Verdict& verdict = out[name];
+    if (not side.slot->present()) {
+      verdict.state = verdict.text = "not created";
+      continue;
+    }
     if (side.slot->lost()) {
       verdict.state = "lost";
       verdict.text = "lost: " + side.slot->why_lost();

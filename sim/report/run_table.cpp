@@ -4,6 +4,7 @@
 #include "sim/report/session_table.hpp"
 #include "sim/report/statistics_section.hpp"
 #include "sim/report/text.hpp"
+#include "sim/report/upheaval_section.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -55,6 +56,7 @@ public:
     others();
     subscriptions();
     out_ += session_table(run_);
+    out_ += upheaval_section(run_);
     transactions();
     out_ += lag_section(run_);
     stages();

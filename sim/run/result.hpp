@@ -5,6 +5,7 @@
 #include "models/lag_anatomy.hpp"
 #include "sim/actors/outcome.hpp"
 #include "sim/run/run_statistics.hpp"
+#include "sim/run/upheaval.hpp"
 #include "sim/scenario/scenario.hpp"
 
 #include <array>
@@ -107,6 +108,7 @@ struct RunResult {
   std::vector<Guess> guesses;
   std::map<std::string, Verdict> verdicts; ///< by slot
   std::vector<Outcome> outcomes; ///< slots lost, disks full, connections timed out, in order of time
+  Upheaval upheaval;             ///< initial synchronisations and faults
   Timeline timeline;
   std::uint64_t fingerprint = 0; ///< hash over all simulated events, in order
   std::uint64_t events = 0;      ///< number of hashed events

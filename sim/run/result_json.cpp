@@ -4,6 +4,7 @@
 #include "sim/run/analytic_json.hpp"
 #include "sim/run/lag_json.hpp"
 #include "sim/run/statistics_json.hpp"
+#include "sim/run/upheaval_json.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -189,6 +190,7 @@ RunResult read_public_form(const json& object) {
     r.statistics = statistics_from(*found);
   if (const auto found = object.find("analytic"); found != object.end())
     r.analytic = analytic_from(*found);
+  r.upheaval = upheaval_from(object);
   object.at("warnings").get_to(r.warnings);
   for (const auto& entry : object.at("guesses"))
     r.guesses.push_back({entry.at("path").get<std::string>(), entry.at("value").get<std::string>(),
@@ -268,24 +270,26 @@ json result_json(const RunResult& result) {
   json sessions = json::object();
   for (const auto& [name, metrics] : result.sessions)
     sessions[name] = metrics_json(metrics);
-  return {{"scenario", result.scenario},
-          {"scenario_hash", result.scenario_hash},
-          {"version", result.version},
-          {"seed", result.seed},
-          {"metrics", metrics_json(result.metrics)},
-          {"subscriptions", std::move(subscriptions)},
-          {"sessions", std::move(sessions)},
-          {"stages", stages_json(result.stages)},
-          {"bottleneck", result.bottleneck},
-          {"bottleneck_reason", result.bottleneck_reason},
-          {"transactions", std::move(transactions)},
-          {"clients", std::move(clients)},
-          {"outcomes", outcomes_json(result.outcomes)},
-          {"statistics", statistics_json(result.statistics)},
-          {"analytic", analytic_json(result.analytic)},
-          {"warnings", result.warnings},
-          {"guesses", guesses_json(result.guesses)},
-          {"fingerprint", hex64(result.fingerprint)}};
+  json out = {{"scenario", result.scenario},
+              {"scenario_hash", result.scenario_hash},
+              {"version", result.version},
+              {"seed", result.seed},
+              {"metrics", metrics_json(result.metrics)},
+              {"subscriptions", std::move(subscriptions)},
+              {"sessions", std::move(sessions)},
+              {"stages", stages_json(result.stages)},
+              {"bottleneck", result.bottleneck},
+              {"bottleneck_reason", result.bottleneck_reason},
+              {"transactions", std::move(transactions)},
+              {"clients", std::move(clients)},
+              {"outcomes", outcomes_json(result.outcomes)},
+              {"statistics", statistics_json(result.statistics)},
+              {"analytic", analytic_json(result.analytic)},
+              {"warnings", result.warnings},
+              {"guesses", guesses_json(result.guesses)},
+              {"fingerprint", hex64(result.fingerprint)}};
+  add_upheaval(result.upheaval, out);
+  return out;
 }
 
 RunResult result_from_json(const json& object) {

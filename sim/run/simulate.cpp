@@ -1,13 +1,16 @@
 #include "sim/run/simulate.hpp"
 
 #include "models/base/check.hpp"
+#include "sim/check/completeness.hpp"
 #include "sim/check/conservation.hpp"
+#include "sim/check/initial_sync_rows.hpp"
 #include "sim/check/lag_parts.hpp"
 #include "sim/observe/metrics.hpp"
 #include "sim/observe/peaks.hpp"
 #include "sim/observe/session_metrics.hpp"
 #include "sim/observe/timeline_recorder.hpp"
 #include "sim/observe/trace_recorder.hpp"
+#include "sim/observe/upheaval_metrics.hpp"
 #include "sim/run/analytic_companion.hpp"
 #include "sim/run/study.hpp"
 #include "sim/version.hpp"
@@ -40,11 +43,15 @@ RunResult simulate_watched(const Scenario& scenario, std::uint64_t seed, TraceRe
   if (trace != nullptr)
     trace->watch(pipeline);
   pipeline.run();
-  check_conservation(pipeline.log());
-  check_lag_parts(pipeline.log());
+  const PublisherOf publisher_of = publishers_by_slot(pipeline);
+  check_conservation(pipeline.log(), publisher_of);
+  check_completeness(scenario, pipeline);
+  check_initial_sync(scenario, pipeline);
+  check_lag_parts(pipeline.log(), publisher_of);
 
   const double end_s = pipeline.world().now();
   collect_metrics(pipeline, end_s, result);
+  collect_upheaval(scenario, pipeline, end_s, result);
   result.outcomes = pipeline.outcomes();
   collect_session_metrics(pipeline, end_s, result);
   peaks.collect(result);

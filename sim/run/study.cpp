@@ -44,6 +44,11 @@ std::string unsteady(const Scenario& s) {
   const double end_s = s.observe.until_s;
   if (end_s <= 0)
     return "it ends when all is applied";
+  if (not s.events.empty())
+    return "something happens at times of its own";
+  if (std::any_of(s.subscriptions.begin(), s.subscriptions.end(),
+                  [](const auto& entry) { return entry.second.initial_sync.has_value(); }))
+    return "tables are synchronised";
   if (not s.batches.empty() or not s.replays.empty() or not s.ddl.empty() or not s.decode.empty())
     return "something happens at times of its own";
   if (s.flows.empty() and s.clients.empty())

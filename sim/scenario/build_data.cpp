@@ -126,15 +126,22 @@ TriggerEnabled enabled_of(const std::string& word) {
   return word == "replica" ? TriggerEnabled::Replica : TriggerEnabled::Origin;
 }
 
-/// What the subscriber's version chooses when nothing is said, as far as the publisher can follow.
-Streaming default_streaming(const Scenario& scenario, const Subscription& subscription) {
+/// What the version on which the subscription was created chooses when nothing is said, as far as the
+/// publisher can follow: an upgrade leaves the options of subscriptions as they are.
+Streaming default_streaming(const Scenario& scenario, const Subscription& subscription,
+                            const Fields& fields) {
   const auto subscriber = scenario.servers.find(subscription.server);
   const auto publication = scenario.publications.find(subscription.publication);
   if (subscriber == scenario.servers.end() or publication == scenario.publications.end())
     return Streaming::Off;
   const auto publisher = scenario.servers.find(publication->second.server);
-  if (publisher == scenario.servers.end() or
-      not traits_of(subscriber->second.version).parallel_is_default_streaming)
+  if (publisher == scenario.servers.end())
+    return Streaming::Off;
+  Version created_on = subscriber->second.version;
+  std::string problem;
+  if (fields.given("created_on") != nullptr)
+    parse_version(fields.text("created_on"), created_on, problem);
+  if (not traits_of(created_on).parallel_is_default_streaming)
     return Streaming::Off;
   const VersionTraits traits = traits_of(publisher->second.version);
   if (traits.parallel_apply_available)
@@ -316,9 +323,11 @@ void build_replication(Building& building) {
     subscription.disable_on_error = fields.flag("disable_on_error");
     subscription.two_phase = fields.flag("two_phase");
     subscription.conflicts = conflicts_of(fields);
+    subscription.initial_sync = initial_sync_of(fields);
     subscription.commits_wait_for_flush = fields.text("synchronous_commit") != "off";
-    subscription.streaming = fields.given("streaming") == nullptr ? default_streaming(scenario, subscription)
-                                                                  : streaming_of(fields.text("streaming"));
+    subscription.streaming = fields.given("streaming") == nullptr
+                                 ? default_streaming(scenario, subscription, fields)
+                                 : streaming_of(fields.text("streaming"));
     scenario.subscriptions[name] = std::move(subscription);
   }
   for (const auto& [name, path, fields] : named_entries(building.root, "consumers"))

@@ -45,6 +45,9 @@ void add_session_objects(std::vector<ObjectDescriptor>& out);
 /// Consumers, and rows that a subscriber cannot apply.
 void add_receiver_objects(std::vector<ObjectDescriptor>& out);
 
+/// Faults and changes during the run, and initial synchronisations.
+void add_event_objects(std::vector<ObjectDescriptor>& out);
+
 /// The fields that clients in a closed loop add to a load, and the objects they need.
 std::vector<FieldDescriptor> client_load_fields();
 void add_client_objects(std::vector<ObjectDescriptor>& out);

@@ -45,8 +45,7 @@ ObjectDescriptor scenario_root() {
        Field("background", T::ObjectMap, "steady load beside the pipeline, by name").of("background"),
        Field("sessions", T::ObjectMap, "client sessions on subscribers, which want locks; by name")
            .of("session"),
-       Field("events", T::Reserved,
-             "faults and changes during the run; not part of this version, so it must be empty"),
+       Field("events", T::ObjectList, "faults and changes during the run").of("event"),
        Field("observe", T::Object, "what is recorded").of("observe"),
        Field("statistics", T::Object, "how precise the answer is to be").of("statistics"),
        Field("sweep", T::Axes,
@@ -259,6 +258,9 @@ void add_replication(Objects& out) {
                         "comparison with a constant")
                       .between(0, 1)
                       .otherwise("1us")}});
+}
+
+void add_subscriptions(Objects& out) {
   out.push_back(
       {"subscription",
        "",
@@ -269,6 +271,15 @@ void add_replication(Objects& out) {
               "of the subscriber's version")
             .one_of({"off", "on", "parallel"})
             .mirrors("CREATE SUBSCRIPTION ... streaming"),
+        Field(
+            "created_on", T::Version,
+            "the version the subscriber had when the subscription was created, where it was upgraded since: "
+            "its defaults hold"),
+        Field("origin", T::Choice,
+              "whether changes that the publisher has received itself are asked for (16 and later)")
+            .one_of({"any", "none"})
+            .otherwise("any")
+            .mirrors("CREATE SUBSCRIPTION ... origin"),
         Field("synchronous_commit", T::Choice,
               "whether local commits wait for their flush; all but off do, whatever else they say")
             .one_of({"off", "local", "remote_write", "on", "remote_apply"})
@@ -292,6 +303,11 @@ void add_replication(Objects& out) {
               "PREPARED (15 and later)")
             .otherwise("off")
             .mirrors("CREATE SUBSCRIPTION ... two_phase"),
+        Field(
+            "initial_sync", T::Object,
+            "the subscription is created during the run and its tables are synchronised; when left out, they "
+            "are there already")
+            .of("initial_sync"),
         Field("conflicts", T::ObjectList,
               "rows that the subscriber holds already; a batch that inserts or updates one fails there")
             .of("conflict")}});
@@ -423,7 +439,9 @@ Objects build_objects() {
   add_servers(out);
   add_tables(out);
   add_replication(out);
+  add_subscriptions(out);
   add_receiver_objects(out);
+  add_event_objects(out);
   add_catalog_objects(out);
   add_client_objects(out);
   add_workload(out);

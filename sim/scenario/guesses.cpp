@@ -139,6 +139,15 @@ void add_costs(Building& building) {
   }
 }
 
+void add_copies(Building& building) {
+  for (const auto& [name, subscription] : building.scenario.subscriptions)
+    if (subscription.initial_sync and subscription.initial_sync->copies and
+        subscription.initial_sync->rate_bytes_per_s <= 0)
+      building.scenario.guesses.push_back(
+          {fmt::format("subscriptions.{}.initial_sync.copy_rate", name), "by the profile's costs",
+           "a row of COPY costs what an applied insert does besides its executor state; not measured"});
+}
+
 } // namespace
 
 void collect_guesses(Building& building) {
@@ -151,6 +160,7 @@ void collect_guesses(Building& building) {
   add_defaults(building, "consumers", "buffer", "socket buffers and the client's own; not measured");
   add_used_defaults(building);
   add_costs(building);
+  add_copies(building);
   std::sort(building.scenario.guesses.begin(), building.scenario.guesses.end());
 }
 

@@ -69,6 +69,7 @@ PlannedScenario build_all(const ScenarioFile& source, const std::vector<Override
   build_replication(building);
   build_workload(building);
   build_sessions(building);
+  build_events(building);
   check_contradictions(building);
   check_apply_contradictions(building);
   build_sweep(building, tree);

@@ -9,6 +9,7 @@
 #include "models/table.hpp"
 #include "models/version.hpp"
 #include "models/workload.hpp"
+#include "sim/scenario/events.hpp"
 
 #include <cstdint>
 #include <map>
@@ -58,6 +59,13 @@ struct ApplyConflict {
   double resolved_s = 0; ///< when somebody removes it; 0: nobody does
 };
 
+/// The subscription is created during the run, and its tables are copied.
+struct InitialSyncPlan {
+  double created_s = 0;        ///< CREATE SUBSCRIPTION
+  bool copies = true;          ///< copy_data
+  double rate_bytes_per_s = 0; ///< of one COPY by itself, in bytes of the table; 0: by the profile's costs
+};
+
 struct Subscription {
   std::string name;
   std::string server; ///< the subscriber
@@ -69,6 +77,7 @@ struct Subscription {
   bool disable_on_error = false;
   bool two_phase = false; ///< prepared transactions are prepared on the subscriber, too
   std::vector<ApplyConflict> conflicts = {};
+  std::optional<InitialSyncPlan> initial_sync = {};
 };
 
 /// The other end of a slot that is no PostgreSQL server: a change-data-capture client.
@@ -194,6 +203,7 @@ struct Scenario {
   std::vector<ReplayLoad> replays;
   std::vector<BackgroundLoad> background;
   std::vector<SessionLoad> sessions; ///< in order of name
+  std::vector<Event> events;         ///< in order of time
   Observe observe;
   Statistics statistics;
   std::vector<SweepAxis> sweep;

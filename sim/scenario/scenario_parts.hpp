@@ -72,6 +72,10 @@ void build_clients(Building& building, const NamedFields& entry);
 std::vector<Assignment> assignments_of(const Fields& fields, const Table& table, const std::string& path,
                                        Problems& problems);
 void build_sessions(Building& building);
+void build_events(Building& building);
+
+/// The plan of a subscription that is created during the run.
+std::optional<InitialSyncPlan> initial_sync_of(const Fields& subscription);
 
 /// True when `observe.until` is a duration, or mistaken.
 bool run_has_end(const Node& root);

@@ -87,6 +87,8 @@ TEST_CASE("user report U31: a slot lost in an overload") { answers_rightly(repor
 
 TEST_CASE("user report U33: how long parallel holds locks") { answers_rightly(report_u33()); }
 
+TEST_CASE("user report U34: the WAL that comes while a table is copied") { answers_rightly(report_u34()); }
+
 TEST_CASE("a check accepts its whole range and no missing number") {
   CHECK(ReportCheck{"q", 1, "s", 1, 2}.ok());
   CHECK(ReportCheck{"q", 2, "s", 1, 2}.ok());
@@ -116,7 +118,7 @@ TEST_CASE("the reports come in order, each with a contrast and its scenario's fi
   }
   CHECK(ids == std::vector<std::string>{"U01", "U03", "U05", "U06", "U07", "U08", "U09", "U11",
                                         "U12", "U13", "U14", "U15", "U18", "U20", "U21", "U22",
-                                        "U23", "U24", "U27", "U29", "U31", "U33"});
+                                        "U23", "U24", "U27", "U29", "U31", "U33", "U34"});
 }
 
 TEST_CASE("the reader of runs finds metrics, outcomes and samples") {

@@ -124,6 +124,51 @@ TEST_CASE("two publishers do not share xids, rows or WAL") {
   CHECK(both.metrics.at("wal_bytes") == 2 * alone.metrics.at("wal_bytes"));
 }
 
+TEST_CASE("several publishers feed one subscriber, each with transactions of its own numbers") {
+  Scenario scenario = cluster(typical_costs(), Streaming::Off);
+  for (const int i : {2, 3}) {
+    const std::string server = fmt::format("pub{}", i), publication = fmt::format("p{}", i);
+    scenario.servers[server] = scenario.servers.at("pub");
+    scenario.servers[server].name = server;
+    scenario.publications[publication] = publication_of(publication, {"t"});
+    scenario.publications[publication].server = server;
+    scenario.subscriptions[fmt::format("s{}", i)] = {fmt::format("s{}", i), "sub", publication, Streaming::On,
+                                                     false};
+    with_batch(scenario, {insert("t", 1000 * i)}, server);
+    scenario.batches.back().server = server;
+  }
+  with_batch(scenario, {insert("t", 500), SavepointStep{"x"}, insert("t", 300), RollbackToStep{"x"}}, "pub");
+  const auto result = run(scenario);
+  REQUIRE(result.transactions.size() == 3);
+  for (const auto& transaction : result.transactions) {
+    CHECK(transaction.xid == 1);
+    CHECK(transaction.rows_applied == (transaction.name == "pub"    ? 500
+                                       : transaction.name == "pub2" ? 2000
+                                                                    : 3000));
+    CHECK(transaction.lag_anatomy.size() == 1);
+  }
+}
+
+TEST_CASE("two servers that replicate to each other apply each other's changes once and read their WAL") {
+  Scenario scenario = cluster(typical_costs(), Streaming::Off, "64MB");
+  set(scenario.servers.at("sub"), "fsync", "off");
+  with_batch(scenario, {insert("t", 20'000)}, "here");
+  const auto alone = run(scenario);
+  scenario.publications["q"] = publication_of("q", {"t"});
+  scenario.publications["q"].server = "sub";
+  scenario.subscriptions["back"] = {"back", "pub", "q", Streaming::Off, false};
+  with_batch(scenario, {insert("t", 10'000)}, "there");
+  scenario.batches.back().server = "sub";
+  const auto both = run(scenario);
+  REQUIRE(both.transactions.size() == 2);
+  for (const auto& transaction : both.transactions)
+    CHECK(transaction.rows_applied == (transaction.name == "here" ? 20'000 : 10'000));
+  CHECK(both.subscriptions.at("s").at("total_bytes") == alone.subscriptions.at("s").at("total_bytes"));
+  CHECK(both.subscriptions.at("back").at("total_txns") == 1);
+  // What it applies is WAL that its own walsender reads and drops.
+  CHECK(both.metrics.at("cpu_sub.walsender_s") > 10'000 * 4.2 * us);
+}
+
 TEST_CASE("latency adds a constant") {
   for (const Streaming streaming : modes)
     for (const char* work_mem : {"64kB", "64MB"}) {

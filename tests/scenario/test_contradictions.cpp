@@ -118,6 +118,14 @@ TEST_CASE("chains of replication are refused") {
   const Lines found = errors_of(text);
   REQUIRE(found.size() == 2);
   CHECK(found[0].find("pub publishes t, which it receives itself") != std::string::npos);
+  CHECK(found[0].find("`origin: none`") != std::string::npos);
+  text = replaced(replaced(text, "publication: p}", "publication: p, origin: none}"), "publication: q}",
+                  "publication: q, origin: none}");
+  CHECK(errors_of(text).empty());
+  const Lines early =
+      errors_of(replaced(replaced(text, "version: 17", "version: 15"), "version: 17", "version: 15"));
+  REQUIRE(early.size() == 2);
+  CHECK(early[0].find("origin exists from PostgreSQL 16 on; sub is version 15") != std::string::npos);
 }
 
 TEST_CASE("settings that do nothing here are told in one warning") {
