@@ -142,7 +142,7 @@ nlohmann::ordered_json report_json(const CalibrationResult& result) {
   for (const auto& row : result.identifiability.correlations) {
     Json values = Json::array();
     for (const double value : row)
-      values.push_back(number_json(value));
+      values.push_back(Json(number_json(value)));
     object["correlations"].push_back(std::move(values));
   }
   object["singular_values"] = result.identifiability.singular_values;

@@ -91,7 +91,7 @@ test('an answer is what `run` says, and comes within 200 ms', async () => {
 
 test('a superseded request is ended', async () => {
   const { search } = new URL(url);
-  const slow = [{ path: 'time_resolution', value: '200us' }];
+  const slow = [{ path: 'simulation.time_resolution', value: '1ms' }];
   const from = performance.now();
   const first = ask(`/answer${search}`, question(slow, 1, 'superseded'));
   await new Promise((done) => setTimeout(done, 150));

@@ -156,7 +156,7 @@ test('a sweep: numbers, heat map, order, choice of figure', async () => {
   const axes = ['--vary', 'subscriptions.s.streaming=off,on,parallel', '--vary', 'servers.pub.settings.logical_decoding_work_mem=64kB,64MB,1GB'];
   replisim('sweep', headline, ...axes, '--set', 'workload.batch.transaction[0].rows=100000', '--out', file('sweep.json'));
   assert.equal(replisim('report', file('sweep.json')).trim(), file('sweep.html'));
-  await equalNumbers(file('sweep.html'), readJson(file('sweep.json')), 30);
+  await equalNumbers(file('sweep.html'), readJson(file('sweep.json')), 25);
   await sound(file('sweep.html'));
   const { page } = await open(pathToFileURL(file('sweep.html')).href);
   assert.equal(await page.locator('#charts svg rect').count() >= 9, true);
@@ -192,7 +192,7 @@ test('ten thousand points: below 10 MB, open within 2 s', async () => {
   const bytes = statSync(file('large.html')).size;
   assert.ok(bytes < 10e6, `${bytes} bytes`);
   const { page, complaints, requests, opened_ms } = await open(pathToFileURL(file('large.html')).href);
-  assert.ok((await page.locator('#charts svg rect').count()) >= 10000, 'the heat map has a cell for each point');
+  assert.match(await page.locator('#charts svg image').first().getAttribute('href'), /^data:image\/png/, 'the heat map is drawn');
   console.log(`10,000 points: ${bytes} bytes, open after ${Math.round(opened_ms)} ms`);
   const limit = 2000 * Number(process.env.REPLISIM_PAGES_SLOWER ?? 1);
   assert.ok(opened_ms < limit, `open after ${opened_ms} ms`);

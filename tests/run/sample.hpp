@@ -31,7 +31,17 @@ inline RunResult sample_result() {
   r.stages = {{"walsender", {0.75, 0.25, 0}}, {"apply", {0.5, 0.125, 0.375}}};
   r.bottleneck = "walsender";
   r.bottleneck_reason = "it never waits for output";
-  r.transactions = {{"batch", 731, 5'000'000, 4'000'000, 0, 11.5, 12.25, 37.304, 20.5, {{"s", parts}}}};
+  r.transactions = {{"batch",
+                     731,
+                     5'000'000,
+                     4'000'000,
+                     0,
+                     11.5,
+                     12.25,
+                     37.304,
+                     20.5,
+                     {{"s", parts}},
+                     {{"s", {0.25, 0.5, 36, 0.75, -1, 37.25, 2}}}}};
   r.warnings = {"a \"quoted\" warning"};
   r.guesses = {{"hosts.db.machine", "seed1-host", "nobody said"}};
   r.timeline = {{"t_s", "lag_bytes"}, {{0, 1}, {0.05, 1e300}, {0.1, -0.1}}};

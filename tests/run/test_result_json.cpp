@@ -48,6 +48,9 @@ TEST_CASE("the public form reads back") {
   CHECK(after.fingerprint == before.fingerprint);
   CHECK(after.transactions.at(0).commit_s == 12.25);
   CHECK(after.transactions.at(0).lag_anatomy.at("s").of(LagStage::ReceiveQueue) == 7);
+  CHECK(after.transactions.at(0).deliveries.at("s").sent_to_s == 36);
+  CHECK(after.transactions.at(0).deliveries.at("s").first_lock_s == -1);
+  CHECK(after.transactions.at(0).deliveries.at("s").worker == 2);
   CHECK(after.verdicts.at("s").next_stage == "pub.walsender");
   CHECK(after.lag_anatomies.at("s").stages[8].p99_s == 0.75);
 }

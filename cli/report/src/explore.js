@@ -79,6 +79,8 @@ function set(path, value, original) {
   update();
 }
 
+const readable = (text) => name(/^\d{5,}$/.test(text) ? text.replace(/\B(?=(\d{3})+$)/g, ',') : text);
+
 function field(knob, i) {
   const id = `knob-${i}`;
   const where = h('code', { class: 'meta' }, name(short(knob.path, 80)));
@@ -90,7 +92,7 @@ function field(knob, i) {
       h('select', { id, 'data-knob': knob.path, onchange: (event) => set(knob.path, event.target.value, knob.value) }, knob.values.map((value) => h('option', { value, selected: value === knob.value }, value))),
       where,
     );
-  const now = h('b', {}, name(knob.value));
+  const now = h('b', {}, readable(knob.value));
   const slider = h('input', {
     id,
     type: 'range',
@@ -102,7 +104,7 @@ function field(knob, i) {
     'aria-valuetext': knob.value,
     oninput: (event) => {
       const value = knob.values[Number(event.target.value)];
-      now.replaceChildren(name(value));
+      now.replaceChildren(readable(value));
       event.target.setAttribute('aria-valuetext', value);
       set(knob.path, value, knob.value);
     },

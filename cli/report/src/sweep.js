@@ -179,6 +179,7 @@ export function sweepPage(data) {
         ),
       );
     }
+    if (rows.length > 2500) return raster(ax, ay, rows, format);
     const cell = ay.labels.length > 40 ? 7 : 26;
     return figure(
       `${title(state.metric)} by ${short(axisTitle(ax.path), 40)} and ${short(axisTitle(ay.path), 40)}`,
@@ -195,6 +196,32 @@ export function sweepPage(data) {
             Plot.cell(rows, { x: 'x', y: 'other', fill: 'mean', title: (d) => `${short(ax.labels[d.x], 60)}, ${short(ay.labels[d.other], 60)}\n${format(d.mean)}`, tip: rows.length < 3000 }),
             rows.length <= 60 && width / ax.labels.length > 75 && Plot.text(rows, { x: 'x', y: 'other', text: (d) => format(d.mean), fill: 'white', stroke: '#0009', strokeWidth: 3 }),
           ],
+        }),
+      ),
+    );
+  }
+
+  /** The heat map as one image: thousands of elements take their time. */
+  function raster(ax, ay, rows, format) {
+    const nx = ax.labels.length;
+    const ny = ay.labels.length;
+    const px = new Map(ax.order.map((label, i) => [label, i]));
+    const py = new Map(ay.order.map((label, i) => [label, i]));
+    const values = new Float64Array(nx * ny).fill(NaN);
+    for (const row of rows) values[py.get(row.other) * nx + px.get(row.x)] = row.mean;
+    const some = (axis, most) => axis.order.map((_, i) => i).filter((i) => i % Math.ceil(axis.order.length / most) === 0);
+    return figure(
+      `${title(state.metric)} by ${short(axisTitle(ax.path), 40)} and ${short(axisTitle(ay.path), 40)}`,
+      rows.some((row) => row.count > 1) ? 'Each cell is the mean over the other axes.' : 'A cell for each point; the table below has their values.',
+      plot(`Heat map of ${title(state.metric)} by ${ax.path} and ${ay.path}`, (width) =>
+        base(width, {
+          height: Math.min(520, 96 + 7 * ny),
+          marginLeft: Math.min(150, width * 0.28),
+          marginBottom: 52,
+          x: { label: short(axisTitle(ax.path), 50), domain: [0, nx], ticks: some(ax, Math.max(2, Math.floor(width / 110))).map((i) => i + 0.5), tickFormat: (at) => short(ax.labels[ax.order[Math.floor(at)]], 10) },
+          y: { label: short(axisTitle(ay.path), 50), domain: [0, ny], ticks: some(ay, 12).map((i) => i + 0.5), tickFormat: (at) => short(ay.labels[ay.order[Math.floor(at)]], 20) },
+          color: { scheme: 'viridis', legend: true, label: title(state.metric), tickFormat: tick(format) },
+          marks: [Plot.raster(values, { width: nx, height: ny, x1: 0, y1: 0, x2: nx, y2: ny, imageRendering: 'pixelated' })],
         }),
       ),
     );
