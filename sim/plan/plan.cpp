@@ -1,6 +1,7 @@
 #include "sim/plan/plan.hpp"
 
 #include "models/base/check.hpp"
+#include "models/base/errors.hpp"
 #include "sim/plan/plan_search.hpp"
 #include "sim/plan/plan_settings.hpp"
 #include "sim/scenario/promise.hpp"
@@ -179,9 +180,16 @@ private:
   std::vector<std::pair<std::string, std::string>>
   stated(const std::vector<std::pair<std::string, std::string>>& changes) const {
     std::vector<std::pair<std::string, std::string>> out;
-    for (const auto& change : changes)
-      if (engine_.load(overrides_of(options_, {change})).scenario.hash != base_.scenario.hash)
+    for (const auto& change : changes) {
+      bool changes_something = true;
+      try {
+        changes_something =
+            engine_.load(overrides_of(options_, {change})).scenario.hash != base_.scenario.hash;
+      } catch (const ScenarioError&) { // a part of a change that is none by itself
+      }
+      if (changes_something)
         out.push_back(change);
+    }
     return out;
   }
 

@@ -22,7 +22,12 @@ PlanLooks::look(const std::vector<std::vector<std::pair<std::string, std::string
     out[i].arm.overrides = overrides_of(options_, sets[i]);
     all.push_back(&out[i].arm);
   }
-  run_arms(all, question_.replications, options_.arms);
+  run_arms(all, 2, options_.arms);
+  std::vector<Arm*> random;
+  for (Arm* arm : all)
+    if (not arm->repeats_itself())
+      random.push_back(arm);
+  run_arms(random, question_.replications, options_.arms);
   if (not checked_) {
     std::vector<const Arm*> known(all.begin(), all.end());
     for (const Arm* arm : known)
