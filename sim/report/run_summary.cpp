@@ -18,7 +18,7 @@ constexpr std::size_t slots_shown = 3;
 constexpr std::size_t stages_shown = 5;
 constexpr std::size_t guesses_shown = 3;
 constexpr std::size_t warnings_shown = 2;
-constexpr std::size_t bar_columns = 20;
+constexpr std::size_t longest_bar = 20, shortest_bar = 3;
 
 class Summary {
 public:
@@ -165,6 +165,9 @@ void Summary::stages() {
   std::size_t widest = 0;
   for (std::size_t i = 0; i < std::min(busiest.size(), stages_shown); ++i)
     widest = std::max(widest, busiest[i].first.size());
+  constexpr std::size_t beside = 13 + 2 + 1 + 14; // label, gaps, "  99.9 % busy"
+  const std::size_t bar_columns =
+      std::clamp(report_columns - std::min(report_columns, beside + widest), shortest_bar, longest_bar);
   for (std::size_t i = 0; i < std::min(busiest.size(), stages_shown); ++i) {
     const auto& [name, shares] = busiest[i];
     out_ += clipped(fmt::format("  {:<11}{:<{}}  {} {:>5.1f} % busy", i == 0 ? "stages" : "", name, widest,
@@ -192,8 +195,9 @@ void Summary::assumptions() {
   if (run_.guesses.empty())
     return;
   const auto risky = riskiest_guesses(scenario_, guesses_shown);
-  out_ += fmt::format("  {} inputs are guesses{}\n", run_.guesses.size(),
-                      risky.empty() ? "" : "; doubled, these move the answer of queueing theory most:");
+  out_ += wrapped(
+      "  ", fmt::format("{} inputs are guesses{}", run_.guesses.size(),
+                        risky.empty() ? "" : "; doubled, these move the answer of queueing theory most:"));
   for (std::size_t i = 0; i < risky.size(); ++i)
     out_ += clipped(fmt::format("    {}. {} = {} ({} {:+.0f} %)", i + 1, risky[i].guess.path,
                                 clipped(risky[i].guess.value, 24), risky[i].quantity, 100 * risky[i].change),

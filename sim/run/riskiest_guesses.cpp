@@ -10,6 +10,9 @@ namespace replisim {
 
 namespace {
 
+/// Less than half a percent is no risk.
+constexpr double least_change = 0.005;
+
 using Quantities = std::map<std::string, double>;
 
 /// What the laws say, as one list of numbers.
@@ -105,7 +108,7 @@ std::vector<RiskyGuess> riskiest_guesses(const Scenario& scenario, std::size_t m
         risky.quantity = name;
       }
     }
-    if (std::abs(risky.change) > 1e-3)
+    if (std::abs(risky.change) >= least_change)
       out.push_back(std::move(risky));
   }
   std::stable_sort(out.begin(), out.end(), [](const RiskyGuess& a, const RiskyGuess& b) {
