@@ -10,9 +10,12 @@ packages=(
   libsimgrid-dev libboost-dev libeigen3-dev libyaml-cpp-dev libfmt-dev
   nlohmann-json3-dev libcli11-dev libsqlite3-dev zlib1g-dev libzstd-dev libcpp-httplib-dev catch2
   python3-jsonschema python3-yaml
-  nodejs npm chromium
+  chromium
   "$@"
 )
+# Some repositories put npm into their nodejs, which Debian's npm then conflicts with: what is there will do.
+command -v node >/dev/null || packages+=(nodejs)
+command -v npm >/dev/null || packages+=(npm)
 lists_dir=/var/lib/apt/lists
 lists_max_age_days=7
 
