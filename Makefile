@@ -32,6 +32,7 @@ demo: deps ## set up, build the program and run the headline scenario
 	@$(PROGRAM) sweep $(HEADLINE) --vary subscriptions.s.streaming=off,parallel
 
 test: build ## set up, build and run every test and the validation suites
+	@scripts/deps.sh --pages
 	@scripts/test.sh build $(JOBS)
 
 format: ## format all C++ files (installs clang-format)

@@ -1,21 +1,29 @@
 #!/usr/bin/env bash
 # Installs the Debian packages replisim is built from, but only those that are missing.
 #
-# Usage: scripts/deps.sh [EXTRA_PACKAGE...]
+# Usage: scripts/deps.sh [--pages] [EXTRA_PACKAGE...]
+# --pages: also what the tests of the HTML pages need (a browser, node, npm).
 # REPLISIM_SKIP_DEPS=1 skips everything, for systems that get the same libraries another way.
 set -euo pipefail
 
+pages=0
+if [[ ${1:-} == --pages ]]; then
+  pages=1
+  shift
+fi
 packages=(
   g++ cmake ninja-build make pkg-config ccache git
   libsimgrid-dev libboost-dev libeigen3-dev libyaml-cpp-dev libfmt-dev
   nlohmann-json3-dev libcli11-dev libsqlite3-dev zlib1g-dev libzstd-dev libcpp-httplib-dev catch2
   python3-jsonschema python3-yaml
-  chromium
   "$@"
 )
-# Some repositories put npm into their nodejs, which Debian's npm then conflicts with: what is there will do.
-command -v node >/dev/null || packages+=(nodejs)
-command -v npm >/dev/null || packages+=(npm)
+if ((pages)); then
+  packages+=(chromium)
+  # Some repositories put npm into their nodejs, which Debian's npm then conflicts with: what is there will do.
+  command -v node >/dev/null || packages+=(nodejs)
+  command -v npm >/dev/null || packages+=(npm)
+fi
 lists_dir=/var/lib/apt/lists
 lists_max_age_days=7
 
