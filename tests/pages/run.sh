@@ -11,7 +11,7 @@ shift 2
 
 for needed in node npm chromium; do
   command -v "$needed" >/dev/null || {
-    echo "pages: there is no $needed here; scripts/deps.sh installs it" >&2
+    echo "pages: there is no $needed here; scripts/deps.sh --pages installs it" >&2
     exit 1
   }
 done

@@ -1,4 +1,5 @@
 // `run --trace` keeps to the Trace Event Format, is bounded, and does not change what is simulated.
+#include "models/base/errors.hpp"
 #include "sim/report/openmetrics.hpp"
 #include "sim/report/trace.hpp"
 #include "sim/run/result_json.hpp"
