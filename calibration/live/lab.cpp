@@ -64,11 +64,11 @@ public:
     if (options_.repeats > 0)
       result_.plan.repeats = options_.repeats;
     result_.notes = result_.plan.skipped;
-    load_scenarios(found.version);
+    make_folders();
+    load_scenarios();
     if (options_.port != 0)
       for (const int port : {options_.port, options_.port + 1})
         require_free_port(port);
-    make_folders();
     measure_all(found);
     if (options_.fits)
       fit_and_predict();
@@ -89,22 +89,17 @@ private:
             "--name {}: letters, digits, - and _ are allowed, as files are named after it", options_.name));
   }
 
-  Scenario load(const Experiment& experiment, const Version& version) const {
-    std::vector<Override> overrides = experiment.overrides;
-    for (const char* server : {"pub", "sub"})
-      overrides.push_back({fmt::format("servers.{}.version", server), to_string(version)});
-    try {
-      return load_scenario(experiment.scenario, overrides, library_);
-    } catch (const ScenarioError&) {
-      overrides.pop_back(); // a scenario without a subscriber
-      return load_scenario(experiment.scenario, overrides, library_);
-    }
+  /// The twin, for now on a machine of the library: what runs is what is simulated.
+  Scenario load(const Experiment& experiment) {
+    const std::string file = fmt::format("scenarios/{}.yaml", experiment.name);
+    write(file, twin_text(experiment, {"lab-2core", "lab-2core", result_.server_version}));
+    return load_scenario(options_.out / file, {}, library_);
   }
 
-  void load_scenarios(const Version& version) {
+  void load_scenarios() {
     double needed = 0;
     for (const Experiment& experiment : result_.plan.experiments) {
-      scenarios_.push_back(load(experiment, version));
+      scenarios_.push_back(load(experiment));
       require_loads(scenarios_.back());
       needed = std::max(needed, needed_bytes(scenarios_.back()));
       result_.measured.emplace_back();

@@ -66,11 +66,14 @@ std::string shares_text(const SuiteReport& report) {
 std::string means_text(const SuiteReport& report) {
   std::string out = fmt::format("\n{:<42} {:>11} {:>13}\n", "mean error of what was not fitted to",
                                 "predicted", "noise floor");
+  const bool has_floor = std::any_of(report.suite.cells.begin(), report.suite.cells.end(),
+                                     [](const Cell& cell) { return cell.repeats.size() > 1; });
   for (const MetricReport& metric : report.metrics)
-    out += fmt::format(
-        "{:<42} {:>9.1f} % {:>11.1f} %{}\n", metric.metric, metric.mape_pct, metric.noise_floor_pct,
-        metric.at_most_pct > 0 ? fmt::format("   wanted: {:.0f} % or 1.3 times the floor", metric.at_most_pct)
-                               : "");
+    out += fmt::format("{:<42} {:>9.1f} % {:>13}{}\n", metric.metric, metric.mape_pct,
+                       has_floor ? fmt::format("{:.1f} %", metric.noise_floor_pct) : "one round",
+                       metric.at_most_pct > 0
+                           ? fmt::format("   wanted: {:.0f} % or 1.3 times the floor", metric.at_most_pct)
+                           : "");
   double sum = 0, count = 0;
   for (const Share& share : report.suite.shares)
     if (report.suite.cells[share.part].counted) {

@@ -228,8 +228,7 @@ void ThrowawayServer::stop() {
 }
 
 std::string ThrowawayServer::conninfo(const std::string& database) const {
-  return fmt::format("host={} port={} dbname={} user=postgres",
-                     socket_folder().string(), port_, database);
+  return fmt::format("host={} port={} dbname={} user=postgres", socket_folder().string(), port_, database);
 }
 
 Connection ThrowawayServer::connect(const std::string& database) const {

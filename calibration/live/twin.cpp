@@ -1,9 +1,11 @@
 #include "calibration/live/twin.hpp"
 
+#include "models/settings.hpp"
 #include "sim/scenario/scenario_tree.hpp"
 #include "sim/scenario/yaml_document.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,16 @@ std::string block_text(const Node& root) {
   return out;
 }
 
+/// Settings that this version does not have, in a scenario that was written for another one.
+void drop_unknown_settings(Node* settings, int major) {
+  if (settings == nullptr or not settings->is_map())
+    return;
+  for (const std::string& name : settings->keys())
+    if (const GucDescriptor* guc = find_guc(name);
+        guc != nullptr and (major < guc->since_major or major > guc->until_major))
+      settings->remove(name);
+}
+
 } // namespace
 
 std::string twin_text(const Experiment& experiment, const TwinContext& context) {
@@ -60,8 +72,10 @@ std::string twin_text(const Experiment& experiment, const TwinContext& context) 
     }
   if (servers != nullptr and servers->is_map())
     for (MapEntry& entry : servers->entries)
-      if (entry.value.is_map())
+      if (entry.value.is_map()) {
         entry.value.put("version", parsed(context.version), at);
+        drop_unknown_settings(entry.value.find("settings"), std::atoi(context.version.c_str()));
+      }
   std::vector<std::string> loads;
   constexpr double smallest = 0.001; // what a scenario can say
   for (const auto& [name, cores] :

@@ -91,7 +91,7 @@ if [[ $(id -u) == 0 ]] && mkdir "$work/small" &&
     done
   ) &
   pids+=($!)
-  expect_error "a disk that fills" "free some" "$replisim" lab --plan "$here/one_run.yaml" --no-fit \
+  expect_error "a disk that fills" "free some" "$replisim" lab --plan "$here/one_run.yaml" --no-fit --repeats 40 \
     --bin "$work/native" --out "$work/lab" --work "$work/small"
 else
   echo "skipped: a disk that fills (only root can make a small one)"

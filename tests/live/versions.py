@@ -36,7 +36,8 @@ def main(work, majors):
                 if name.startswith("rollback") and counter.endswith("_bytes"):
                     kept = 0.8 * whole[counter]
                     if not kept * 0.99 <= counted <= whole[counter] * 1.01:
-                        bad.append(f"{major} {name}: {counter} is {counted:.0f}, not from {kept:.0f} to {whole[counter]:.0f}")
+                        bad.append(f"{major} {name}: {counter} is {counted:.0f}, not from {kept:.0f} to "
+                                   f"{whole[counter]:.0f}")
                 compared += 1
             print(f"{major} {name}: " + ", ".join(f"{counter} {figures[counter]:.0f} ({twins[name][counter]:.0f})"
                                                   for counter in COUNTERS))

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What differs between 15, 16, 17 and 18, on real servers and in their twins: parallel apply from 16 on; changes of an
-# aborted subtransaction spilled and streamed in full before 18, and dropped from 18 on where the abort is known by then.
+# aborted subtransaction spilled and streamed in full before 18, and dropped from 18 on where the abort is known by
+# then.
 #
 # Usage: versions.sh REPLISIM SERVERS_FOLDER WORK_FOLDER [MAJOR ...]
 set -euo pipefail
