@@ -18,7 +18,8 @@ struct WalVolume {
 WalVolume statement_wal(const Table& table, Operation operation, Rows rows, bool full_page_images);
 
 Bytes commit_record_bytes();
-Bytes abort_record_bytes(); ///< of one subtransaction
+/// Of one transaction or subtransaction, of which so many released subtransactions are part.
+Bytes abort_record_bytes(std::size_t released = 0);
 /// What a subtransaction's first record is longer by: the top-level xid (wal_level = logical).
 Bytes top_xid_bytes();
 

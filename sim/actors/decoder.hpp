@@ -88,6 +88,7 @@ private:
   void decode_rows(const WalEntry& entry, const RowsWritten& rows, Result& result);
   void decode_commit(const WalEntry& entry, Result& result);
   void decode_abort(const WalEntry& entry, Result& result);
+  void abort_one(const WalEntry& entry, Xid xid, Result& result);
   void decode_flow(const WalEntry& entry, const FlowCommitted& flow, Result& result);
   const RowShape* shape_of(const RowsWritten& written);
   void add_evictions(const WalEntry& entry, std::vector<Eviction>& evictions, Result& result);

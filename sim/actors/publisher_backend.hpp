@@ -54,6 +54,7 @@ private:
     std::string name;
     Xid subxid; ///< invalid until something is written under it
     Rows rows_at_start = 0;
+    std::vector<Xid> released = {}; ///< subtransactions that have become part of it
   };
   void execute(engine::Process& process, const StatementStep& statement);
   void rollback_to(engine::Process& process, const std::string& savepoint);
@@ -68,6 +69,7 @@ private:
   void run_replay(engine::Process& process);
   void run_once(engine::Process& process, const Work& work);
   void release(const std::string& savepoint);
+  void abort_innermost(engine::Process& process);
   void keep_pace(engine::Process& process, Rows done);
   void commit(engine::Process& process);
   void roll_back(engine::Process& process);
@@ -81,8 +83,9 @@ private:
   std::size_t index_ = 0; ///< of the transaction in hand within the run
   Xid top_;
   std::vector<Savepoint> savepoints_;
-  double lasts_s_ = 0;  ///< of the transaction in hand
-  Rows rows_to_do_ = 0; ///< of all its statements
+  std::vector<Xid> released_; ///< subtransactions that have become part of the transaction itself
+  double lasts_s_ = 0;        ///< of the transaction in hand
+  Rows rows_to_do_ = 0;       ///< of all its statements
 };
 
 } // namespace replisim

@@ -23,15 +23,20 @@ struct RowsWritten {
   const Table* table = nullptr;
   RowRange rows;
 };
-/// Abort record of a subtransaction (ROLLBACK TO SAVEPOINT).
-struct SubtransactionAborted {};
+/// Abort record of a subtransaction (ROLLBACK TO SAVEPOINT), with the released ones that had become part of
+/// it.
+struct SubtransactionAborted {
+  std::vector<Xid> released = {};
+};
 /// Commit record of a top-level transaction; `index` counts the run's transactions.
 struct Committed {
   std::size_t index = 0;
   double begin_s = 0; ///< its BEGIN
 };
-/// Abort record of a top-level transaction.
-struct RolledBack {};
+/// Abort record of a top-level transaction, with the subtransactions that had become part of it.
+struct RolledBack {
+  std::vector<Xid> released = {};
+};
 /// Small transactions of a flow, each committed on its own, their commits spread evenly over a time.
 /// When one transaction of a flow began and committed, as first_begin_s and first_commit_s are for the first.
 struct TransactionDates {

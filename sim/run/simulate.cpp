@@ -3,6 +3,7 @@
 #include "models/base/check.hpp"
 #include "sim/check/conservation.hpp"
 #include "sim/check/lag_parts.hpp"
+#include "sim/check/run_watch.hpp"
 #include "sim/observe/metrics.hpp"
 #include "sim/observe/session_metrics.hpp"
 #include "sim/observe/timeline_recorder.hpp"
@@ -32,7 +33,9 @@ RunResult simulate(const Scenario& scenario, std::uint64_t seed) {
   Pipeline pipeline(scenario, seed);
   TimelineRecorder recorder(pipeline, scenario.observe.interval_s);
   const Study study(scenario, pipeline);
+  RunWatch watch(pipeline, scenario);
   pipeline.run();
+  watch.look(pipeline.world().now());
   check_conservation(pipeline.log());
   check_lag_parts(pipeline.log());
 
