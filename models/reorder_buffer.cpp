@@ -211,6 +211,7 @@ Added ReorderBuffer::add(Xid top, const ChangeRun& run, const AbortLookup& abort
     if (out.evictions.size() <= before + 1)
       repeat_last(out, txn, rest);
   }
+  report();
   return out;
 }
 
@@ -234,6 +235,7 @@ void ReorderBuffer::make_room(Added& out, const AbortLookup& aborted) {
       push_eviction(out.evictions, std::move(eviction));
     }
   }
+  report();
 }
 
 /// A long run into the same transaction evicts it again and again at the same fill: skips ahead over
@@ -320,7 +322,9 @@ void ReorderBuffer::serialize(Transaction& txn, Eviction& out) {
 Eviction ReorderBuffer::stream(Transaction& top) {
   Eviction eviction{Eviction::Kind::Stream, top.xid, 1, 0, 0, {}};
   Bytes bytes = 0;
+  const bool again = top.streamed;
   auto empty = [&](Transaction& txn) {
+    txn.streamed = txn.streamed or txn.queued_bytes > 0;
     eviction.changes += txn.in_memory + txn.spilled;
     eviction.restored += txn.spilled;
     eviction.catalog_changes += txn.catalog_spilled;
@@ -343,7 +347,7 @@ Eviction ReorderBuffer::stream(Transaction& top) {
   ++counters_.stream_count;
   counters_.stream_bytes += bytes;
   counters_.total_bytes += bytes;
-  if (not top.streamed) {
+  if (not again) {
     ++counters_.stream_txns;
     ++counters_.total_txns;
   }
@@ -395,8 +399,9 @@ Replay ReorderBuffer::commit(Xid top_xid) {
   auto& top = it->second;
   replay.streamed = top.streamed;
   if (top.streamed) {
-    // An empty last chunk carries no bytes, and the statistics are sent only when bytes moved.
-    if (not top.runs.empty() or top.queued_bytes > 0) {
+    if (top.runs.empty() and top.queued_bytes == 0) { // an empty last chunk
+      ++counters_.stream_count;
+    } else {
       Eviction last = stream(top);
       replay.changes = last.changes;
       replay.restored = last.restored;
@@ -404,13 +409,15 @@ Replay ReorderBuffer::commit(Xid top_xid) {
       replay.catalog_restored_bytes = last.catalog_bytes;
       replay.content = std::move(last.content);
     }
+    report();
     return replay;
   }
   std::vector<Xid> members = top.children;
   members.push_back(top_xid);
+  const bool with_children = top.serialized; // its own remainder is spilled with that of all its children
   for (const Xid member : members) {
     auto& txn = transactions_.at(member);
-    if (txn.serialized) {
+    if (txn.serialized or with_children) {
       Eviction last;
       write_out(txn, last);
       replay.spill_passes += last.passes;
@@ -428,7 +435,14 @@ Replay ReorderBuffer::commit(Xid top_xid) {
   ++counters_.total_txns;
   replay.content = std::move(top.runs);
   top.runs.clear();
+  report();
   return replay;
+}
+
+void ReorderBuffer::report() {
+  if (counters_.spill_bytes > reported_.spill_bytes or counters_.stream_bytes > reported_.stream_bytes or
+      counters_.total_bytes > reported_.total_bytes)
+    reported_ = counters_;
 }
 
 void ReorderBuffer::forget(Xid top_xid) {
@@ -467,8 +481,8 @@ void ReorderBuffer::at(Lsn start, Lsn end) {
   segment_ = static_cast<std::int64_t>(end.value) / wal_segment_bytes;
 }
 
-bool ReorderBuffer::streamed(Xid top) const {
-  const auto it = transactions_.find(top);
+bool ReorderBuffer::streamed(Xid xid) const {
+  const auto it = transactions_.find(xid);
   return it != transactions_.end() and it->second.streamed;
 }
 

@@ -152,16 +152,20 @@ public:
   /// The replay is over: files and entries of `top` and its subtransactions go away.
   void forget(Xid top);
 
-  /// True once a chunk of the top-level transaction has been streamed.
-  bool streamed(Xid top) const;
+  /// True once a chunk of the top-level transaction has been streamed; of a subtransaction, with changes of
+  /// it.
+  bool streamed(Xid xid) const;
 
   /// Counts committed transactions that were too small to be looked at one by one.
   void count_small(std::int64_t transactions, Bytes bytes) {
     counters_.total_txns += transactions;
     counters_.total_bytes += bytes;
+    report();
   }
 
-  const SlotCounters& counters() const { return counters_; }
+  /// As the statistics show them. They hear of counts when bytes go with them (UpdateDecodingStats): an empty
+  /// last chunk, and a transaction of which nothing was left, wait for the next bytes.
+  const SlotCounters& counters() const { return reported_; }
   Bytes memory_bytes() const { return memory_bytes_; }
   /// Catalog changes (snapshots, messages, command ids) in memory, and written to spill files so far.
   Bytes catalog_memory_bytes() const { return catalog_memory_bytes_; }
@@ -226,6 +230,7 @@ private:
                      std::int64_t catalog_changes = 0);
   Eviction stream(Transaction& top);
   Rows drop(Transaction& txn);
+  void report();
 
   Bytes limit_bytes_;
   bool streaming_;
@@ -242,7 +247,7 @@ private:
   std::int64_t first_segment_ = 0, segment_ = 0; ///< of the WAL entry being decoded
   std::int64_t spill_files_ = 0;
   Effort effort_;
-  SlotCounters counters_;
+  SlotCounters counters_, reported_;
 };
 
 } // namespace replisim

@@ -136,8 +136,10 @@ Bytes commit_record_bytes() {
   return wal::max_align(24 + 2 + 8 + 4 + 8);
 }
 
-Bytes abort_record_bytes() {
-  return wal::max_align(24 + 2 + 8); // a subtransaction's abort carries the time alone
+Bytes abort_record_bytes(std::size_t released) {
+  // The time alone; with subtransactions, flags that say so, their number and their ids (xact.c).
+  const Bytes listed = released == 0 ? 0 : 4 + 4 + 4 * static_cast<Bytes>(released);
+  return wal::max_align(24 + 2 + 8 + listed);
 }
 
 Bytes prepare_record_bytes() {

@@ -18,12 +18,13 @@ struct WalVolume {
 WalVolume statement_wal(const Table& table, Operation operation, Rows rows, bool full_page_images);
 
 Bytes commit_record_bytes();
-Bytes abort_record_bytes(); ///< of one subtransaction
 /// Record of PREPARE TRANSACTION: the two-phase state (twophase.c, StartPrepare) of a transaction that has
 /// changed one table; what its name, further tables and invalidations add is small beside its rows.
 Bytes prepare_record_bytes();
 /// What COMMIT PREPARED and ROLLBACK PREPARED add to a commit or abort record: the prepared xid and the name.
 Bytes prepared_name_bytes();
+/// Of one transaction or subtransaction, of which so many released subtransactions are part.
+Bytes abort_record_bytes(std::size_t released = 0);
 /// What a subtransaction's first record is longer by: the top-level xid (wal_level = logical).
 Bytes top_xid_bytes();
 

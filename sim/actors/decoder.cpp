@@ -140,25 +140,36 @@ void Decoder::add_evictions(const WalEntry& entry, std::vector<Eviction>& evicti
   }
 }
 
-/// Abort record of a subtransaction or of a whole transaction.
+/// Abort record of a subtransaction or of a whole transaction: first those that had become part of it.
 void Decoder::decode_abort(const WalEntry& entry, Result& result) {
-  const bool whole = std::holds_alternative<RolledBack>(entry.what);
-  const bool streamed = buffer_.streamed(entry.top);
-  const Rows freed = whole ? buffer_.abort_transaction(entry.top) : buffer_.abort_subtransaction(entry.xid);
+  const auto* whole = std::get_if<RolledBack>(&entry.what);
+  const auto& released =
+      whole != nullptr ? whole->released : std::get<SubtransactionAborted>(entry.what).released;
+  for (const Xid xid : released)
+    abort_one(entry, xid, result);
+  abort_one(entry, entry.xid, result);
+  if (whole != nullptr)
+    open_.erase(entry.top);
+}
+
+/// The client hears of it when something of it was streamed.
+void Decoder::abort_one(const WalEntry& entry, Xid xid, Result& result) {
+  const bool whole = xid == entry.top;
+  const bool streamed = buffer_.streamed(xid);
+  const Rows freed = whole ? buffer_.abort_transaction(xid) : buffer_.abort_subtransaction(xid);
   result.steps.front().cpu_s += static_cast<double>(freed) * params_.costs->discard_change_s;
   if (whole) {
     result.dropped[entry.top] += forget_queued(entry.top);
-    open_.erase(entry.top);
   } else {
-    result.dropped[entry.top] += queued_[entry.xid].second;
-    queued_.erase(entry.xid);
+    result.dropped[entry.top] += queued_[xid].second;
+    queued_.erase(xid);
   }
   if (not streamed)
     return;
   DecodeStep abort;
   abort.kind = DecodeStep::Kind::StreamAbort;
   abort.top = entry.top;
-  abort.subxid = entry.xid;
+  abort.subxid = xid;
   abort.lsn = entry.end;
   result.steps.push_back(abort);
 }

@@ -99,6 +99,7 @@ private:
   void discard(const WalEntry& entry, Result& result);
   DecodeStep replay(const WalEntry& entry);
   void decode_abort(const WalEntry& entry, Result& result);
+  void abort_one(const WalEntry& entry, Xid xid, Result& result);
   void decode_flow(const WalEntry& entry, const FlowCommitted& flow, Result& result);
   const RowShape* shape_of(const RowsWritten& written);
   void add_evictions(const WalEntry& entry, std::vector<Eviction>& evictions, Result& result);

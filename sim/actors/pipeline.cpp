@@ -1,6 +1,7 @@
 #include "sim/actors/pipeline.hpp"
 
 #include "models/base/check.hpp"
+#include "models/protocol.hpp"
 
 #include <algorithm>
 
@@ -20,6 +21,17 @@ constexpr double patience_s = 30 * 86400.0;
 CostParameters with_loopback(CostParameters costs) {
   costs.send_change_s += costs.loopback_message_s;
   return costs;
+}
+
+/// Rows whose messages the window of a connection holds: with a latency one window a round trip passes, and a
+/// piece that is larger would pass it whole.
+Rows rows_in_window(const Scenario& scenario, const Publication& publication, Bytes window_bytes) {
+  Bytes largest = 1;
+  for (const std::string& table : publication.tables)
+    for (const Operation operation : {Operation::Insert, Operation::Update, Operation::Delete})
+      largest = std::max(largest, message_body_bytes(scenario.tables.at(table), operation, {1, 1}, {}) +
+                                      protocol::frame_bytes + protocol::streamed_xid_bytes);
+  return std::max<Rows>(1, window_bytes / largest);
 }
 } // namespace
 
@@ -194,6 +206,9 @@ void Pipeline::build_slot(const SlotClient& client, SlotSide& side, Subscription
   sending.costs = publisher.host == client.host ? &costs_on_one_host_ : &costs_;
   sending.streaming = client.streaming;
   sending.batch_rows = resolution_.batch_rows;
+  if (stream.latency_s > 0)
+    sending.batch_rows =
+        std::min(sending.batch_rows, rows_in_window(scenario_, publication, stream.window_bytes));
   sending.publication = &publication;
   sending.tables = &scenario_.tables;
   sending.binary = client.binary;

@@ -44,6 +44,7 @@ void PublisherBackend::run_once(engine::Process& process, const Work& work) {
   log_.transactions.emplace_back();
   top_ = {};
   savepoints_.clear();
+  released_.clear();
   record().name = work.name;
   record().server = work.server;
   record().begin_s = process.now();
@@ -56,7 +57,7 @@ void PublisherBackend::run_once(engine::Process& process, const Work& work) {
     if (const auto* statement = std::get_if<StatementStep>(&step))
       execute(process, *statement);
     else if (const auto* savepoint = std::get_if<SavepointStep>(&step))
-      savepoints_.push_back({savepoint->name, {}, record().rows_written - record().rows_rolled_back});
+      savepoints_.push_back({savepoint->name, {}, record().rows_written - record().rows_rolled_back, {}});
     else if (const auto* pause = std::get_if<PauseStep>(&step))
       process.sleep(pause->seconds, engine::Activity::Starved);
     else if (const auto* released = std::get_if<ReleaseStep>(&step))
@@ -130,31 +131,43 @@ void PublisherBackend::keep_pace(engine::Process& process, Rows done) {
   process.sleep(std::max(0.0, due_s - process.now()), engine::Activity::Starved);
 }
 
-/// The subtransaction is over; what follows belongs to the level above.
+/// The subtransaction is over, with those within it: they are part of the level above
+/// (AtSubCommit_childXids).
 void PublisherBackend::release(const std::string& name) {
-  const auto target = std::find_if(savepoints_.rbegin(), savepoints_.rend(),
-                                   [&](const Savepoint& savepoint) { return savepoint.name == name; });
-  REPLISIM_REQUIRE(target != savepoints_.rend(), "release of unknown savepoint {}", name);
-  savepoints_.erase(std::prev(target.base()), savepoints_.end());
+  for (bool found = false; not found;) {
+    REPLISIM_REQUIRE(not savepoints_.empty(), "release of unknown savepoint {}", name);
+    const Savepoint inner = savepoints_.back();
+    savepoints_.pop_back();
+    found = inner.name == name;
+    if (not inner.subxid.valid())
+      continue;
+    auto& into = savepoints_.empty() ? released_ : savepoints_.back().released;
+    into.push_back(inner.subxid);
+    into.insert(into.end(), inner.released.begin(), inner.released.end());
+  }
 }
 
 void PublisherBackend::rollback_to(engine::Process& process, const std::string& name) {
-  const auto target = std::find_if(savepoints_.rbegin(), savepoints_.rend(),
-                                   [&](const Savepoint& savepoint) { return savepoint.name == name; });
-  REPLISIM_REQUIRE(target != savepoints_.rend(), "rollback to unknown savepoint {}", name);
-  const auto keep = static_cast<std::size_t>(savepoints_.rend() - target);
-  // Innermost first, as AbortSubTransaction unwinds the stack.
-  while (savepoints_.size() >= keep) {
-    const Savepoint undone = savepoints_.back();
-    savepoints_.pop_back();
-    if (undone.subxid.valid()) {
-      state_.status.mark_aborted(undone.subxid);
-      wal_.insert(process, abort_record_bytes(), {{}, {}, top_, undone.subxid, 1, SubtransactionAborted{}});
-      record().wal_bytes += abort_record_bytes();
-    }
-    record().rows_rolled_back = record().rows_written - undone.rows_at_start;
+  for (bool found = false; not found;) { // innermost first, as AbortSubTransaction unwinds the stack
+    REPLISIM_REQUIRE(not savepoints_.empty(), "rollback to unknown savepoint {}", name);
+    found = savepoints_.back().name == name;
+    abort_innermost(process);
   }
-  savepoints_.push_back({name, {}, record().rows_written - record().rows_rolled_back});
+  savepoints_.push_back({name, {}, record().rows_written - record().rows_rolled_back, {}});
+}
+
+void PublisherBackend::abort_innermost(engine::Process& process) {
+  const Savepoint undone = savepoints_.back();
+  savepoints_.pop_back();
+  record().rows_rolled_back = record().rows_written - undone.rows_at_start;
+  if (not undone.subxid.valid())
+    return;
+  state_.status.mark_aborted(undone.subxid);
+  for (const Xid released : undone.released)
+    state_.status.mark_aborted(released);
+  const Bytes bytes = abort_record_bytes(undone.released.size());
+  wal_.insert(process, bytes, {{}, {}, top_, undone.subxid, 1, SubtransactionAborted{undone.released}});
+  record().wal_bytes += bytes;
 }
 
 /// PREPARE TRANSACTION: its state is flushed whatever synchronous_commit says (twophase.c, EndPrepare).
@@ -185,14 +198,21 @@ void PublisherBackend::commit(engine::Process& process, bool prepared) {
 }
 
 void PublisherBackend::roll_back(engine::Process& process, bool prepared) {
+  std::vector<Xid> members = released_;
+  for (const Savepoint& open : savepoints_) // what is prepared has no subtransactions of its own any more
+    if (prepared and open.subxid.valid()) {
+      members.push_back(open.subxid);
+      members.insert(members.end(), open.released.begin(), open.released.end());
+    }
+  while (not prepared and not savepoints_.empty()) // each open one writes an abort record of its own
+    abort_innermost(process);
   record().rows_rolled_back = record().rows_written;
   if (top_.valid()) {
-    for (const auto& savepoint : savepoints_)
-      if (savepoint.subxid.valid())
-        state_.status.mark_aborted(savepoint.subxid);
     state_.status.mark_aborted(top_);
-    const Bytes bytes = abort_record_bytes() + (prepared ? prepared_name_bytes() : 0);
-    const Lsn end = wal_.insert(process, bytes, {{}, {}, top_, top_, 1, RolledBack{prepared}});
+    for (const Xid member : members)
+      state_.status.mark_aborted(member);
+    const Bytes bytes = abort_record_bytes(members.size()) + (prepared ? prepared_name_bytes() : 0);
+    const Lsn end = wal_.insert(process, bytes, {{}, {}, top_, top_, 1, RolledBack{members, prepared}});
     record().wal_bytes += bytes;
     if (prepared) {
       state_.last_commit = std::max(state_.last_commit, end); // subscribers wait for it

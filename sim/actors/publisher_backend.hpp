@@ -55,6 +55,7 @@ private:
     std::string name;
     Xid subxid; ///< invalid until something is written under it
     Rows rows_at_start = 0;
+    std::vector<Xid> released = {}; ///< subtransactions that have become part of it
   };
   void execute(engine::Process& process, const StatementStep& statement);
   void rollback_to(engine::Process& process, const std::string& savepoint);
@@ -70,6 +71,7 @@ private:
   void run_replay(engine::Process& process);
   void run_once(engine::Process& process, const Work& work);
   void release(const std::string& savepoint);
+  void abort_innermost(engine::Process& process);
   void keep_pace(engine::Process& process, Rows done);
   void prepare(engine::Process& process);
   void commit(engine::Process& process, bool prepared);
@@ -84,8 +86,9 @@ private:
   std::size_t index_ = 0; ///< of the transaction in hand within the run
   Xid top_;
   std::vector<Savepoint> savepoints_;
-  double lasts_s_ = 0;  ///< of the transaction in hand
-  Rows rows_to_do_ = 0; ///< of all its statements
+  std::vector<Xid> released_; ///< subtransactions that have become part of the transaction itself
+  double lasts_s_ = 0;        ///< of the transaction in hand
+  Rows rows_to_do_ = 0;       ///< of all its statements
 };
 
 } // namespace replisim

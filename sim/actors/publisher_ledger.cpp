@@ -24,8 +24,10 @@ void PublisherLedger::observe(const WalEntry& entry) {
   } else if (const auto* flow = std::get_if<FlowCommitted>(&entry.what)) {
     for (const StatementStep& statement : flow->flow->transaction)
       add(committed_, statement, statement.rows * flow->transactions);
-  } else if (std::holds_alternative<SubtransactionAborted>(entry.what)) {
+  } else if (const auto* undone = std::get_if<SubtransactionAborted>(&entry.what)) {
     open_[entry.top].erase(entry.xid);
+    for (const Xid released : undone->released)
+      open_[entry.top].erase(released);
   } else if (std::holds_alternative<CatalogChanged>(entry.what)) {
     running_.insert(entry.top);
   } else if (std::holds_alternative<Committed>(entry.what)) {

@@ -117,7 +117,7 @@ void SessionGroup::end(engine::Process& process) {
     const bool prepared = params_.load->two_phase();
     const Bytes bytes =
         (rolls_back ? abort_record_bytes() : commit_record_bytes()) + (prepared ? prepared_name_bytes() : 0);
-    WalEntry entry{{}, {}, record.xid, record.xid, 1, RolledBack{prepared}};
+    WalEntry entry{{}, {}, record.xid, record.xid, 1, RolledBack{{}, prepared}};
     if (not rolls_back)
       entry.what = Committed{index, record.begin_s, prepared};
     last = wal_.insert(process, bytes, std::move(entry));

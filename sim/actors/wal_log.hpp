@@ -25,18 +25,22 @@ struct RowsWritten {
   const Table* table = nullptr;
   RowRange rows;
 };
-/// Abort record of a subtransaction (ROLLBACK TO SAVEPOINT).
-struct SubtransactionAborted {};
 /// PREPARE TRANSACTION of a top-level transaction.
 struct Prepared {};
+/// Abort record of a subtransaction (ROLLBACK TO SAVEPOINT), with the released ones that had become part of
+/// it.
+struct SubtransactionAborted {
+  std::vector<Xid> released = {};
+};
 /// Commit record of a top-level transaction; `index` counts the run's transactions.
 struct Committed {
   std::size_t index = 0;
   double begin_s = 0;    ///< its BEGIN
   bool prepared = false; ///< COMMIT PREPARED
 };
-/// Abort record of a top-level transaction.
+/// Abort record of a top-level transaction, with the subtransactions that had become part of it.
 struct RolledBack {
+  std::vector<Xid> released = {};
   bool prepared = false; ///< ROLLBACK PREPARED
 };
 /// Small transactions of a flow, each committed on its own, their commits spread evenly over a time.

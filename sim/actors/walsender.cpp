@@ -11,6 +11,26 @@ namespace replisim {
 namespace {
 constexpr double most_owed_s = 1e-3; ///< see Walsender::work()
 constexpr std::size_t kept_stretches = 4096;
+
+/// The messages of a piece count as alike, in size and in price: one of several statements is cut between
+/// them, into pieces of `rows` at least. With `every`, also within them: into pieces of so many rows.
+std::vector<std::vector<ChangeRun>> runs_alike(const std::vector<ChangeRun>& runs, Rows rows, bool every) {
+  std::vector<std::vector<ChangeRun>> pieces;
+  for (const ChangeRun& run : runs) {
+    const bool goes_on = not pieces.empty() and
+                         (pieces.back().back().statement == run.statement or rows_of(pieces.back()) < rows);
+    if (not goes_on)
+      pieces.emplace_back();
+    pieces.back().push_back(run);
+  }
+  if (not every)
+    return pieces;
+  std::vector<std::vector<ChangeRun>> smaller;
+  for (const auto& piece : pieces)
+    for (Rows begin = 0; begin < rows_of(piece); begin += rows)
+      smaller.push_back(part_of(piece, begin, rows));
+  return smaller;
+}
 } // namespace
 
 Walsender::Walsender(Params params, Decoder& decoder, WalLog::Reader& wal, ReplicationConnection& connection,
@@ -296,8 +316,11 @@ void Walsender::replay(engine::Process& process, DecodeStep& step) {
     if (runs.empty())
       continue;
     begin();
-    send_rows(process, batch_of(runs, step, false),
-              std::clamp<std::int64_t>(rows / refill, 1, refills_per_piece));
+    const auto bursts = std::clamp<std::int64_t>(rows / refill, 1, refills_per_piece);
+    const bool every = out_.crosses_link() and refills_per_piece == 1;
+    for (auto& alike : runs_alike(runs, params_.batch_rows, every))
+      if (connection_.connected())
+        send_rows(process, batch_of(std::move(alike), step, false), bursts);
   }
   connection_.set_silent(false);
   if (not begun) {
@@ -463,8 +486,8 @@ void Walsender::send_rows(engine::Process& process, RowChanges batch, std::int64
   bracket_bytes_ += batch.chunks * static_cast<double>(brackets);
   const Bytes whole_brackets = static_cast<Bytes>(bracket_bytes_ + 1e-6);
   bracket_bytes_ -= static_cast<double>(whole_brackets);
-  const Bytes bytes = batch.body_bytes + batch.rows * (protocol::frame_bytes + xid_bytes) +
-                      batch.relation_bytes + batch.relations * protocol::frame_bytes + whole_brackets;
+  const Bytes bytes = batch.body_bytes + batch.relation_bytes +
+                      (batch.rows + batch.relations) * (protocol::frame_bytes + xid_bytes) + whole_brackets;
   const engine::Flow flow{batch.rows, bytes, bursts};
   const Xid top = batch.top;
   auto& delivery = record_.counted(top);

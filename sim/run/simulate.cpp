@@ -5,6 +5,7 @@
 #include "sim/check/conservation.hpp"
 #include "sim/check/initial_sync_rows.hpp"
 #include "sim/check/lag_parts.hpp"
+#include "sim/check/run_watch.hpp"
 #include "sim/observe/metrics.hpp"
 #include "sim/observe/peaks.hpp"
 #include "sim/observe/session_metrics.hpp"
@@ -42,7 +43,9 @@ RunResult simulate_watched(const Scenario& scenario, std::uint64_t seed, TraceRe
   const Study study(scenario, pipeline);
   if (trace != nullptr)
     trace->watch(pipeline);
+  RunWatch watch(pipeline, scenario);
   pipeline.run();
+  watch.look(pipeline.world().now());
   const PublisherOf publisher_of = publishers_by_slot(pipeline);
   check_conservation(pipeline.log(), publisher_of);
   check_completeness(scenario, pipeline);

@@ -1,0 +1,33 @@
+// The simulator beside the reference model.
+#pragma once
+
+#include "sim/run/result.hpp"
+#include "tests/reference/random_case.hpp"
+
+#include <string>
+#include <vector>
+
+namespace replisim::test {
+
+struct Comparison {
+  std::vector<std::string> differences; ///< one sentence each
+  double resolution_s = 0;              ///< that was allowed to dates
+  double largest_s = 0;                 ///< difference of two dates
+  bool race = false; ///< whether a rollback was seen before an eviction hung on less than the resolution
+  std::int64_t evictions = 0;
+};
+
+/// How far two dates of the same event may lie apart. What travels together in the simulator, `batch_rows`
+/// rows, is begun and ended by each of its stages together; in the reference model each row goes its own way.
+/// So at each of the stages that follow each other a date may be off by what a batch takes there, and by what
+/// a message without rows takes.
+double resolution_s(const Case& from, const reference::Input& input);
+
+Comparison compare(const Case& from, const RunResult& simulated);
+/// The same, after a simulation in a child of its own; what it threw is a difference.
+std::vector<Comparison> simulate_and_compare(const std::vector<Case>& cases);
+
+/// The smallest variant that still differs.
+Case shrink(const Case& failing);
+
+} // namespace replisim::test
