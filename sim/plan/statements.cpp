@@ -195,7 +195,9 @@ private:
       restart = restart or waits;
       const auto known = std::find_if(side_effects.begin(), side_effects.end(),
                                       [&](const SideEffect& effect) { return effect.setting == guc.name; });
-      const std::string reason(known == side_effects.end() ? guc.sentence : known->reason);
+      std::string reason(known == side_effects.end() ? guc.sentence : known->reason);
+      if (reason.ends_with('.'))
+        reason.pop_back();
       std::string effects(known == side_effects.end() ? "" : known->effects);
       if (waits)
         effects += (effects.empty() ? "" : "; ") + std::string("takes a restart of the server");
@@ -261,8 +263,7 @@ private:
       stream(to);
     if (from.binary != to.binary)
       alter(to, fmt::format("binary = {}", to.binary ? "on" : "off"), "how values travel",
-            to.binary ? "both sides need the same column types, and a subscriber of the same byte order"
-                      : "");
+            to.binary ? "both sides need the same column types" : "");
     if (from.commits_wait_for_flush != to.commits_wait_for_flush)
       alter(to, fmt::format("synchronous_commit = {}", to.commits_wait_for_flush ? "on" : "off"),
             "whether the apply worker waits for its own flushes",

@@ -66,7 +66,8 @@ sql -c "create table t1 (id bigint primary key); create table t2 (like t1 includ
   -c "create publication p for table t1, t2, t3, t4, t5, t6, t7, t8" \
   -c "create subscription s connection 'dbname=postgres' publication p with (connect = false, slot_name = none)" \
   2>/dev/null
-"$program" plan "$scenarios/planning/one_or_eight_subscriptions.yaml" --sql "$folder/split.sql" >"$folder/split.txt"
+"$program" plan "$scenarios/planning/one_or_eight_subscriptions.yaml" --set observe.until=5s \
+  --sql "$folder/split.sql" >"$folder/split.txt"
 cat "$folder/split.sql"
 chmod 644 "$folder/split.sql"
 sql -f "$folder/split.sql" >/dev/null 2>"$folder/split.err" || { cat "$folder/split.err"; failed=1; }
