@@ -44,17 +44,12 @@ std::function<void(std::size_t, std::size_t)> terminal_progress(std::string labe
     Clock::time_point start = Clock::now();
     Clock::time_point shown = {};
     TimeLeft left = {};
-    bool visible = false;
   };
   return [label = std::move(label), state = std::make_shared<State>()](std::size_t done, std::size_t total) {
     const auto now = Clock::now();
     state->left.update(std::chrono::duration<double>(now - state->start).count(), done, total);
-    if (done < total and
-        (now - state->start < std::chrono::seconds(1) or now - state->shown < std::chrono::milliseconds(100)))
+    if (done < total and now - state->shown < std::chrono::milliseconds(100))
       return;
-    if (done >= total and not std::exchange(state->visible, false))
-      return; // over before it was worth a line
-    state->visible = done < total;
     state->shown = now;
     // The last one wipes the line, so that results start on a clean one.
     const std::string line = done < total

@@ -53,7 +53,9 @@ def main():
           "`replisim validate` with this version of\nthe model. Where the measurements come from: "
           "[calibration/data/PROVENANCE.md](../calibration/data/PROVENANCE.md).")
     for suite in suites:
-        print(section(suite["suite"], suite["description"]), end="")
+        if suite["suite"] != "reports":
+            print(section(suite["suite"], suite["description"]), end="")
+    print("\n## reports\n\nAnswers in words and not cells: `replisim validate reports` prints them.")
 
 
 if __name__ == "__main__":
