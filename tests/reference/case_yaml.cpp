@@ -102,7 +102,9 @@ std::string yaml_of(const Case& from) {
   yaml += "workload:\n";
   for (const BatchLoad& load : from.transactions)
     yaml += load_yaml(load);
-  yaml += fmt::format("simulation: {{time_resolution: {}}}\n", duration(scenario.time_resolution_s));
+  yaml += fmt::format("simulation: {{time_resolution: {}}}\nobserve: {{until: {}, interval: {}}}\n",
+                      duration(scenario.time_resolution_s), duration(scenario.observe.until_s),
+                      duration(scenario.observe.interval_s));
   return yaml;
 }
 

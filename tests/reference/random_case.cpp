@@ -7,6 +7,8 @@ namespace replisim::test {
 
 namespace {
 
+constexpr double long_enough_s = 5;
+
 CaseTable random_table(Random& random, const std::string& name) {
   CaseTable made{uuid_table(name, 3000), true};
   for (std::int64_t i = random.between(0, 2); i > 0; --i)
@@ -146,6 +148,8 @@ Scenario scenario_of(const Case& from) {
       scenario.publications.at("p").tables.push_back(made.table.name);
   }
   scenario.batches = from.transactions;
+  scenario.observe.until_s = long_enough_s; // what is rolled back at last is decoded, too
+  scenario.observe.interval_s = 0.5;
   return with_batches_of(scenario, std::min(from.batch_rows, from.rows()));
 }
 
