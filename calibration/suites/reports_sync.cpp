@@ -30,7 +30,7 @@ Report report_u34() {
                 "scenarios/reports/u34_backlog_after_initial_sync.yaml",
                 {},
                 {}};
-  report.runs = {{"able", {}}, {"unable", {"hosts.db.speed=0.15"}}};
+  report.runs = {{"able", {}}, {"unable", {"workload.events.rate=9000/s"}}};
   report.checks = [](const ReportResults& results) -> ReportChecks {
     const ReportReader read(results);
     const TableSyncResult* able = read.table_sync("able", "big");

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <optional>
 
 namespace replisim {
 
@@ -14,8 +16,22 @@ using Kind = Event::Kind;
 constexpr double for_ever_s = 1e9;
 /// Other programs want their CPUs a slice at a time.
 constexpr double slice_s = 0.05;
-/// A client has caught up when it has all that is older than this; how often that is looked at.
-constexpr double moment_s = 0.5, look_s = 0.1;
+/// Where a load goes on, something is always under way: a client that has all that is older than a moment, or
+/// than this share of the time since the fault, has caught up.
+constexpr double moment_s = 0.5, moment_share = 0.002;
+
+/// Calls `look` with what had been written when it was called last, until it gives nothing.
+void look_again(engine::World& world, double ended_s, Lsn written,
+                const std::function<std::optional<Lsn>(Lsn)>& look) {
+  const double wait_s = std::max(moment_s, moment_share * (world.now() - ended_s));
+  world.at(
+      world.now() + wait_s,
+      [&world, ended_s, written, look] {
+        if (const auto next = look(written))
+          look_again(world, ended_s, *next, look);
+      },
+      true);
+}
 
 std::string link_key(const std::string& a, const std::string& b) {
   return std::min(a, b) + " " + std::max(a, b);
@@ -39,21 +55,6 @@ void Pipeline::add_events() {
   }
   for (auto& [name, side] : slots_)
     side.connection->on_caught_up([this, slot = name](Lsn) { client_has_everything(slot); });
-  // Where a load goes on, something is always under way: a client that has all that is older than a moment
-  // has caught up.
-  using History = std::map<std::string, std::deque<std::pair<double, Lsn>>>;
-  world_.every(look_s, [this, history = std::make_shared<History>()](double now_s) {
-    for (auto& [name, from] : publishers_) {
-      auto& written = (*history)[name];
-      written.emplace_back(now_s, from.wal->inserted());
-      while (written.size() > 1 and written[1].first <= now_s - moment_s)
-        written.pop_front();
-      for (auto& [slot, side] : slots_)
-        if (side.publisher == name and not side.slot->lost() and now_s >= moment_s and
-            log_.subscriptions.at(slot).replay_lsn >= written.front().second)
-          client_has_everything(slot);
-    }
-  });
   world_.every(std::max(scenario_.observe.interval_s, 1e-3), [this](double) { watch_faults(); });
 }
 
@@ -121,6 +122,15 @@ void Pipeline::end_event(const Event& event, std::size_t first_record) {
     if (side.connection->connected() and side.connection->idle() and
         side.connection->stream().outstanding_bytes() == 0)
       fault.caught_up_s = world_.now();
+    look_again(world_, fault.ended_s, wal.inserted(), [this, i](Lsn written) -> std::optional<Lsn> {
+      const FaultRecord& watched = log_.faults[i];
+      const SlotSide& of = slots_.at(watched.slot);
+      if (watched.caught_up_s < 0 and log_.subscriptions.at(watched.slot).replay_lsn >= written)
+        client_has_everything(watched.slot);
+      if (watched.caught_up_s >= 0)
+        return std::nullopt;
+      return publishers_.at(of.publisher).wal->inserted();
+    });
   }
   watch_faults();
 }

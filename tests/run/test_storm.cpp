@@ -100,7 +100,7 @@ Scenario weak_pair() {
 
 } // namespace
 
-TEST_CASE("random faults lose nothing and apply nothing twice") { check_conserved(1, sanitized ? 6 : 60); }
+TEST_CASE("random faults lose nothing and apply nothing twice") { check_conserved(1, sanitized ? 6 : 40); }
 
 TEST_CASE("500 random fault scenarios lose nothing and apply nothing twice", "[.storms]") {
   check_conserved(1001, 1500);
