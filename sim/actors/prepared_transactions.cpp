@@ -35,10 +35,12 @@ void PreparedTransactions::finish(engine::Process& process, const FinishPrepared
   auto& delivery = record_.deliveries[transaction.top];
   const Bytes bytes = transaction.commits ? commit_record_bytes() : abort_record_bytes();
   wal_.commit_flushed(process, bytes + prepared_name_bytes(), transaction.end);
-  if (not transaction.commits)
-    delivery.undone += std::exchange(delivery.applied, 0);
   if (delivery.first_lock_s >= 0)
     --record_.locking_transactions;
+  if (not transaction.commits) {
+    delivery.undone += std::exchange(delivery.applied, 0);
+    delivery.first_lock_s = -1;
+  }
   --slots_.used;
   locks_.end_transaction(holder->second);
   holders_.erase(holder);

@@ -96,6 +96,8 @@ public:
   void caught_up(Lsn sent);
   /// Called when the client has heard that there is nothing beyond `sent`, and has everything before.
   void on_caught_up(std::function<void(Lsn)> callback) { on_caught_up_.push_back(std::move(callback)); }
+  /// Somebody on the client's side waits to hear that it has everything.
+  bool tells_positions() const { return not on_caught_up_.empty(); }
   /// A commit is handed to the socket.
   void commit_sent(Lsn lsn) { lag_.sent(lsn, world_.now()); }
   /// write_lag, flush_lag and replay_lag of pg_stat_replication.

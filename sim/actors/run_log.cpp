@@ -5,8 +5,11 @@
 namespace replisim {
 
 void SubscriptionRecord::forget_unfinished() {
+  locking_transactions = 0;
   for (auto& [xid, delivery] : deliveries) {
     delivery.finishing = false;
+    if (delivery.prepared_s >= 0 and delivery.applied_s < 0 and delivery.first_lock_s >= 0)
+      ++locking_transactions; // it holds its rows over there
     if (delivery.applied_s >= 0 or delivery.prepared_s >= 0)
       continue;
     if (delivery.flow) { // applied ones stay applied; what was under way is counted when it is sent again
@@ -17,7 +20,6 @@ void SubscriptionRecord::forget_unfinished() {
     }
   }
   tmp_file_bytes = 0;
-  locking_transactions = 0;
   unsent_.clear();
 }
 

@@ -156,7 +156,7 @@ void Walsender::settle_skipped(engine::Process& process) {
   if (out_.outstanding_bytes() == 0) {
     record_.replayed(wal_.position(), process.now());
     skipped_ = false;
-  } else if (skipped_ and params_.later) {
+  } else if ((skipped_ or connection_.tells_positions()) and params_.later) {
     params_.later(look_again_s, [this] { wal_.wake(); });
   }
 }

@@ -136,11 +136,10 @@ void RunWatch::check_locks(const std::string& server, const SubscriberSide& side
                       not scenario_.sessions.empty() or not scenario_.replays.empty();
   if (side.locks == nullptr or others or applies(server))
     return;
-  REPLISIM_REQUIRE(
-      side.locks->waiting() == 0 and side.locks->oldest_transaction_s() <= 0,
-      "{}: nothing is being applied, but {} processes wait for locks and the oldest transaction is {} "
-      "s old",
-      server, side.locks->waiting(), side.locks->oldest_transaction_s());
+  REPLISIM_REQUIRE(side.locks->oldest_transaction_s() <=
+                       0, // a worker without a row yet may wait for its stream lock
+                   "{}: nothing is being applied, but the oldest transaction is {} s old", server,
+                   side.locks->oldest_transaction_s());
   for (const auto& [table, definition] : scenario_.tables)
     REPLISIM_REQUIRE(side.locks->rows().holders(table).empty(),
                      "{}: nothing is being applied, but rows of {} are locked", server, table);

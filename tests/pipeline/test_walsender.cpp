@@ -187,8 +187,8 @@ TEST_CASE("streaming: a chunk whenever the memory is full, the rest with the com
                            "rows of 1: t1x912, 2 chunks\n"
                            "rows of 1: t1x132, 1 chunks\n"
                            "commit 1 streamed\n");
-    // Four bytes of xid a row; Stream Start 6 and Stop 1; Stream Commit 30.
-    CHECK(seen.numbers == Numbers{1500, 0, 0, 1500, 1500 * 83 + relation_bytes + 4 * (36 + 31) + 60, 0});
+    // Four bytes of xid a row and in the Relation message; Stream Start 6 and Stop 1; Stream Commit 30.
+    CHECK(seen.numbers == Numbers{1500, 0, 0, 1500, 1500 * 83 + relation_bytes + 4 * (1 + 36 + 31) + 60, 0});
   }
 }
 
