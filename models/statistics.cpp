@@ -71,8 +71,8 @@ double student_t_975(int degrees_of_freedom) {
 Interval interval_95(const std::vector<double>& values) {
   REPLISIM_REQUIRE(not values.empty(), "there is no mean of nothing");
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  if (*low == *high)
-    return {*low, 0};
+  if (values.size() == 1 or *low == *high) // a single one may be no number
+    return {values.front(), 0};
   const double n = static_cast<double>(values.size());
   double sum = 0;
   for (const double value : values)

@@ -5,13 +5,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace replisim {
 
+namespace {
+/// Values that a view shows as null are not numbers, and equal to each other.
+bool same(const Metrics& a, const Metrics& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& one, const auto& other) {
+    return one.first == other.first and
+           (one.second == other.second or (std::isnan(one.second) and std::isnan(other.second)));
+  });
+}
+} // namespace
+
 bool Arm::repeats_itself() const {
   return std::all_of(runs.begin(), runs.end(), [&](const RunResult& run) {
-    return run.metrics == runs.front().metrics and run.subscriptions == runs.front().subscriptions;
+    const auto& first = runs.front().subscriptions;
+    return same(run.metrics, runs.front().metrics) and
+           std::equal(first.begin(), first.end(), run.subscriptions.begin(), run.subscriptions.end(),
+                      [](const auto& one, const auto& other) {
+                        return one.first == other.first and same(one.second, other.second);
+                      });
   });
 }
 

@@ -20,7 +20,7 @@ links: [{between: [a, b], bandwidth: 1Gbps, latency: 1ms}]
 tables: {t: {columns: {id: {type: int8, value: sequence}, note: text(50)}, primary_key: [id]}}
 publications: {p: {server: pub, tables: [t]}}
 subscriptions: {s: {server: sub, publication: p, streaming: off}}
-workload: {w: {server: pub, transaction: [{insert: t, rows: 100000}]}}
+workload: {w: {server: pub, transaction: [{insert: t, rows: 1000000}]}}
 )";
 
 } // namespace
@@ -116,7 +116,7 @@ TEST_CASE("mistakes of the three commands end in a sentence and exit code 2") {
     CHECK_THAT(r.err, Contains(words));
   };
   mistaken("plan " + plain, "no `plan:` block");
-  mistaken("plan " + largest("totals < 1s"), "did you mean 'total_s'");
+  mistaken("plan " + largest("totals_s < 1s"), "did you mean 'total_s'");
   mistaken("plan " + largest("total_s < 5s, total_s > 9s"), "contradict each other");
   mistaken("plan " + largest("total_s < 5GB"), "GB");
   mistaken("compare " + plain + " --vary subscriptions.s.streaming=off", "one setting alone");

@@ -69,7 +69,7 @@ TEST_CASE("option analytic-only answers at once, in every format") {
 TEST_CASE("clients that a server would refuse, and a mix without statements, are sentences") {
   const auto many = program("run " + publisher + " --set servers.pub.settings.max_connections=50");
   CHECK(many.exit_code == 2);
-  CHECK(many.err.find("publisher_tps.yaml:40:35: workload.pgbench.clients: 60 clients on pub, whose "
+  CHECK(many.err.find("publisher_tps.yaml:41:35: workload.pgbench.clients: 60 clients on pub, whose "
                       "max_connections is 50") != std::string::npos);
   const ScratchFolder folder;
   std::string text = read_file(std::string(REPLISIM_SOURCE_DIR) + "/scenarios/published/publisher_tps.yaml");
@@ -77,6 +77,6 @@ TEST_CASE("clients that a server would refuse, and a mix without statements, are
   text.replace(text.find(mix), mix.size(), "transactions: [{statements: []}],");
   const auto empty = program("run " + folder.write("empty.yaml", text));
   CHECK(empty.exit_code == 2);
-  CHECK(empty.err.find("empty.yaml:40:67: workload.pgbench.transactions[0].statements: there are none") !=
+  CHECK(empty.err.find("empty.yaml:41:67: workload.pgbench.transactions[0].statements: there are none") !=
         std::string::npos);
 }
