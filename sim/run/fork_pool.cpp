@@ -244,7 +244,7 @@ void Pool::fill() {
 /// Forks one child. False when the system is short of processes or descriptors while others still
 /// run: their end makes room.
 bool Pool::start() {
-  const std::lock_guard lock(forking);
+  std::unique_lock lock(forking);
   int fds[2] = {-1, -1};
   int error = ::pipe2(fds, O_CLOEXEC) == 0 ? 0 : errno;
   pid_t pid = -1;
@@ -255,6 +255,7 @@ bool Pool::start() {
     pid = ::fork();
     error = pid < 0 ? errno : 0;
     if (pid == 0) {
+      lock.unlock(); // the child may have a pool of its own
       ::close(fds[0]);
       for (const auto& other : children_)
         ::close(other.fd);

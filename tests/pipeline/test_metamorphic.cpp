@@ -199,8 +199,16 @@ replisim: 1
 name: units
 profile: {name: lab-2core, parameters: {apply: {insert_row: %1}}}
 hosts:
-  a: {machine: lab-2core, cores_per_socket: 16, memory: %2, disks: [{fsync_latency: %3, write_bandwidth: %4, read_bandwidth: %4}]}
-  b: {machine: lab-2core, cores_per_socket: 16, memory: %2, disks: [{fsync_latency: %3, write_bandwidth: %4, read_bandwidth: %4}]}
+  a:
+    machine: lab-2core
+    cores_per_socket: 16
+    memory: %2
+    disks: [{fsync_latency: %3, write_bandwidth: %4, read_bandwidth: %4}]
+  b:
+    machine: lab-2core
+    cores_per_socket: 16
+    memory: %2
+    disks: [{fsync_latency: %3, write_bandwidth: %4, read_bandwidth: %4}]
 links: [{between: [a, b], bandwidth: %5, latency: %6, window: %7}]
 servers:
   pub: {host: a, version: 17, settings: {logical_decoding_work_mem: %8, wal_writer_delay: %9}}
