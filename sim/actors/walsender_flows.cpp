@@ -1,6 +1,8 @@
 // The walsender and small transactions in bulk: what they cost, how they travel, when each was where.
 #include "sim/actors/walsender.hpp"
 
+#include "sim/actors/batch_observer.hpp"
+
 #include <algorithm>
 #include <cmath>
 
