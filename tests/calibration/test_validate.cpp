@@ -91,7 +91,7 @@ TEST_CASE("user reports: a line each, exit code 1 when one is answered wrongly")
   CHECK(wrong.exit_code == 1);
   const auto report = nlohmann::json::parse(wrong.output);
   CHECK(report["pass"] == false);
-  CHECK(report["reports"].size() == 22);
+  CHECK(report["reports"].size() == 23);
   for (const auto& entry : report["reports"])
     CHECK(entry["checks"].size() >= 4);
   CHECK(replisim("validate reports --set observe.untill=1s").exit_code == 2);
