@@ -6,7 +6,7 @@ PROGRAM := build/cli/replisim
 HEADLINE := scenarios/published/streaming_insert.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-tests build demo validation test live format format-check tidy debug asan soak clean
+.PHONY: help deps deps-tests build demo validation test live pages format format-check tidy debug asan soak clean
 
 help: ## what can be made
 	@echo "replisim: predicts what a PostgreSQL logical replication pipeline will do"
@@ -39,6 +39,10 @@ validation: build ## write docs/validation.md anew: every suite, predicted besid
 
 test: deps-tests build ## set up, build and run every test and the validation suites
 	@scripts/test.sh build $(JOBS)
+
+pages: build ## the tests of the HTML pages in a browser
+	@scripts/deps.sh --tests
+	@ctest --test-dir build --output-on-failure -L pages
 
 live: build ## the long tests with real servers, 15 to 18, and the lab's full plan (installs postgresql-15)
 	@scripts/deps.sh --tests postgresql-15

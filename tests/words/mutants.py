@@ -35,7 +35,7 @@ def code_lines(text):
     inside_text = False
     for number, line in enumerate(text.splitlines(), 1):
         if re.match(r"\w", line):
-            inside_text = line.startswith(("guessed:", "sweep:", "break_even:"))
+            inside_text = line.startswith(("guessed:", "sweep:", "break_even:", "plan:"))
         if not inside_text and not UNITLESS_LINES.match(line):
             yield number, line.split(" #")[0]
 
