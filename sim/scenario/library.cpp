@@ -16,8 +16,8 @@ bool is_library(const fs::path& folder) {
   return fs::is_directory(machines_folder({folder}), ignored);
 }
 
-/// The nearest of `start` and the folders above it that is a library or has one installed; empty when there is
-/// none.
+/// The nearest of `start` and the folders above it that is a library or has one installed; empty when there
+/// is none.
 fs::path nearest_library(fs::path start) {
   while (not start.empty()) {
     if (is_library(start))

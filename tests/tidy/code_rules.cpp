@@ -50,7 +50,8 @@ std::string refusal(const Layer& layer, const std::string& name, bool quoted) {
   }
   const std::size_t slash = name.find('/');
   const std::string head = name.substr(0, slash);
-  const bool is_system = name.ends_with(".h") and (slash == std::string::npos or head == "sys" or head == "netinet");
+  const bool is_system =
+      name.ends_with(".h") and (slash == std::string::npos or head == "sys" or head == "netinet");
   const bool is_standard = slash == std::string::npos and name.find('.') == std::string::npos;
   const bool is_library =
       std::find(layer.libraries.begin(), layer.libraries.end(), head) != layer.libraries.end();

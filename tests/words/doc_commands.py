@@ -82,7 +82,7 @@ def main():
                     failures += 1
                     print(f"{place}: exit code {code_of_exit}\n{code}\n{output[-2000:]}")
     print(", ".join(f"{count} blocks {what}" for what, count in counts.items()))
-    return 1 if failures or counts["run"] < 14 else 0
+    return 1 if failures or counts["run"] < 18 else 0
 
 
 if __name__ == "__main__":
