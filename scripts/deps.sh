@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the Debian packages replisim is built from, but only those that are missing.
 #
-# Usage: scripts/deps.sh [--tests] [EXTRA_PACKAGE...]
+# Usage: scripts/deps.sh [--tests] [--pages] [EXTRA_PACKAGE...]
+# --tests: also what `make test` needs; --pages: a browser and Node.js, for `make pages` and `make live`.
 # REPLISIM_SKIP_DEPS=1 skips everything, for systems that get the same libraries another way.
 set -euo pipefail
 
@@ -14,8 +15,12 @@ if [[ ${1:-} == --tests ]]; then
   shift
   packages+=(
     python3-jsonschema python3-yaml python3-pandas python3-matplotlib python3-ipykernel jupyter-nbconvert
-    chromium postgresql-client-15 postgresql-15
+    postgresql-client-15 postgresql-15
   )
+fi
+if [[ ${1:-} == --pages ]]; then
+  shift
+  packages+=(chromium)
   # Other sources of Node.js bring npm with them and leave no room for Debian's package of that name.
   command -v node >/dev/null || packages+=(nodejs)
   command -v npm >/dev/null || packages+=(npm)
