@@ -85,7 +85,8 @@ void ApplyWorker::note_transaction(const Part& part) {
     in_transaction_ = not part.last;
   else if (std::holds_alternative<BeginTransaction>(*part.payload))
     in_transaction_ = true;
-  else if (std::holds_alternative<CommitTransaction>(*part.payload))
+  else if (std::holds_alternative<CommitTransaction>(*part.payload) or
+           std::holds_alternative<PrepareTransaction>(*part.payload))
     in_transaction_ = false;
 }
 

@@ -76,6 +76,11 @@ void check_two_phase(Building& building) {
     const auto publication = scenario.publications.find(subscription.publication);
     if (not subscription.two_phase or publication == scenario.publications.end())
       continue;
+    if (subscription.initial_sync)
+      building.problems.add(
+          fields.at("two_phase"), path + ".two_phase",
+          "a server keeps two_phase pending until all tables are READY, which is not modelled: "
+          "leave out `initial_sync` or `two_phase`");
     for (const std::string& side : {publication->second.server, subscription.server}) {
       const auto server = scenario.servers.find(side);
       if (server != scenario.servers.end() and server->second.version.major < first_major_with_two_phase)

@@ -57,3 +57,12 @@ TEST_CASE("two_phase without room on the subscriber is suspicious") {
                                        "servers.sub.settings.max_prepared_transactions is 0"));
   CHECK(suspicions(load_text(sound)).empty());
 }
+
+TEST_CASE("two_phase together with an initial synchronisation is refused") {
+  const Lines found = errors_of(with(
+      roomy, "{server: sub, publication: p, two_phase: on, initial_sync: {at: 1s}}", "prepared_for: 5s, "));
+  REQUIRE(found.size() == 1);
+  CHECK_THAT(found[0],
+             Catch::Contains("subscriptions.s.two_phase: a server keeps two_phase pending until all tables "
+                             "are READY"));
+}
