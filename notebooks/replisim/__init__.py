@@ -99,6 +99,14 @@ def sweep(scenario, vary=None, settings=None):
     return pandas.read_csv(io.StringIO(call("sweep", scenario, *axes, *_settings(settings), "--format", "csv")))
 
 
+def plan(scenario, settings=None):
+    """`replisim plan`: (the answer as one object, a row per setting with its knobs, promises and cost)."""
+    answer = json.loads(call("plan", scenario, *_settings(settings), "--format", "json", answers=(0, 1)))
+    rows = [{**point["knobs"], **{promise["promise"]: promise["keeps"] for promise in point["promises"]},
+             "cost": point["cost"], "limited by": "; ".join(point["binding"])} for point in answer["settings"]]
+    return answer, pandas.DataFrame(rows)
+
+
 def validate(suite):
     """`replisim validate`: a row per cell, predicted beside measured."""
     rows = csv.DictReader(io.StringIO(call("validate", suite, "--format", "csv", answers=(0, 1))))
