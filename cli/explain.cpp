@@ -69,7 +69,7 @@ void add_explain(CLI::App& app, Session& session) {
       ->capture_default_str();
   command
       ->add_option("--samples", options->samples,
-                   "Walks of morris (default 6), samples of sobol (default 32)")
+                   "Walks of morris (default 4), samples of sobol (default 32)")
       ->check(CLI::Range(2, 100'000));
   command->add_option("--together", options->together, "Inputs that morris or sobol move together")
       ->check(CLI::Range(2, 10))

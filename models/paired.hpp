@@ -14,7 +14,7 @@ double student_t_two_sided(double t, int degrees_of_freedom);
 /// A difference, second less first, of values that belong together one by one.
 struct PairedDifference {
   double first = 0, second = 0; ///< means
-  Interval difference;
+  Interval difference; ///< of 8 to 100 values wider where they are skewed (symmetric bootstrap-t; Hall, 1988)
   double p = 1; ///< of a difference at least so far from 0 where there is none; exact differences: 0 or 1
   /// Variance of the difference had the samples been independent, over that of the paired one: what pairing
   /// saves in replications. 0: the paired one is 0, the samples move together exactly.

@@ -53,11 +53,11 @@ ArmDifference difference_of(const Arm& first, const Arm& other, std::size_t inde
     }
   }
   const auto rejected = rejected_by_holm(p, error_probability);
-  for (std::size_t i = 0; i < out.metrics.size(); ++i)
-    if (rejected[i])
-      out.metrics[i].belief = Belief::Real;
-    else if (p[i] < error_probability)
-      out.metrics[i].belief = Belief::Perhaps;
+  for (std::size_t i = 0; i < out.metrics.size(); ++i) {
+    const Interval& found = out.metrics[i].paired.difference;
+    if (p[i] < error_probability and std::abs(found.mean) > found.half_width)
+      out.metrics[i].belief = rejected[i] ? Belief::Real : Belief::Perhaps;
+  }
   out.variance_factor = median(factors);
   return out;
 }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -18,10 +19,12 @@ namespace {
 
 constexpr double chain_factor = 4; ///< as good as fixed
 constexpr int chain_length = 3;
-constexpr std::size_t second_look = 10;  ///< inputs that get more replications
+constexpr std::size_t second_look = 4; ///< inputs that get more replications
+// The other end of a quantity is left where the worse one moves the metric by less than both of these.
+constexpr double least_of_metric = 1e-3, least_of_largest = 0.01;
 constexpr double enough_to_decide = 0.8; ///< share of all effects that the deciding inputs make up
 constexpr std::size_t small_group = 3;
-constexpr std::uint64_t default_walks = 6, default_samples = 32;
+constexpr std::uint64_t default_walks = 4, default_samples = 32;
 
 bool better_when_more(const std::string& metric) { return metric.find("tps") != std::string::npos; }
 
@@ -50,19 +53,43 @@ public:
 private:
   using Overrides = std::vector<Override>;
 
+  /// The arms of `list` with so many replications each; what was simulated before is not simulated again.
   std::vector<Arm> simulate_all(const std::vector<Overrides>& list, int replications) {
-    std::vector<Arm> arms(list.size());
-    std::vector<Arm*> pointers;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      arms[i].engine = engine_;
-      arms[i].overrides = options_.overrides;
-      arms[i].overrides.insert(arms[i].overrides.end(), list[i].begin(), list[i].end());
-      pointers.push_back(&arms[i]);
+    std::vector<std::string> keys;
+    std::vector<Arm*> missing;
+    for (const Overrides& overrides : list) {
+      keys.push_back(key_of(overrides));
+      Arm& arm = simulated_[keys.back()];
+      if (not arm.engine.load) {
+        arm.engine = engine_;
+        arm.overrides = options_.overrides;
+        arm.overrides.insert(arm.overrides.end(), overrides.begin(), overrides.end());
+      }
+      if (arm.runs.size() < static_cast<std::size_t>(replications) and
+          std::find(missing.begin(), missing.end(), &arm) == missing.end())
+        missing.push_back(&arm);
     }
-    run_arms(pointers, replications, options_.arms);
-    for (const Arm& arm : arms)
-      out_.simulations += arm.runs.size();
-    return arms;
+    std::size_t before = 0;
+    for (const Arm* arm : missing)
+      before += arm->runs.size();
+    run_arms(missing, replications, options_.arms);
+    for (const Arm* arm : missing)
+      out_.simulations += arm->runs.size();
+    out_.simulations -= before;
+    std::vector<Arm> out;
+    for (const std::string& key : keys) {
+      out.push_back(simulated_.at(key));
+      if (out.back().runs.size() > static_cast<std::size_t>(replications))
+        out.back().runs.resize(static_cast<std::size_t>(replications));
+    }
+    return out;
+  }
+
+  static std::string key_of(const Overrides& overrides) {
+    std::string out;
+    for (const Override& change : overrides)
+      out += fmt::format("{}={}\n", change.path, change.value);
+    return out;
   }
 
   /// The metric of a run; what a run without it means depends on its direction.
@@ -129,11 +156,11 @@ private:
   }
 
   static Overrides moved(const ExplainInput& input) {
-    return input.is_quantity() ? input.at(1) : input.choices.front().overrides;
+    return input.is_quantity() ? input.at(input.worse_at) : input.choices.front().overrides;
   }
 
   /// Drops inputs that change nothing: whole groups are moved at once, and halved where that changes the
-  /// metric.
+  /// metric. Quantities are moved to where there is less to work with: what is plenty now shows only there.
   void screen() {
     all_ = explain_inputs(base_);
     std::map<std::string, std::vector<std::size_t>> by_prefix;
@@ -142,30 +169,49 @@ private:
     std::vector<std::vector<std::size_t>> groups;
     for (auto& [prefix, members] : by_prefix)
       groups.push_back(std::move(members));
+    std::vector<std::vector<std::size_t>> halves(groups.size()); // the other halves, not looked at yet
     while (not groups.empty()) {
-      std::vector<Overrides> list;
-      for (const auto& group : groups) {
-        list.emplace_back();
-        for (const std::size_t i : group)
-          for (const Override& change : moved(all_[i]))
-            list.back().push_back(change);
-      }
-      const auto arms = simulate_all(list, 1);
-      std::vector<std::vector<std::size_t>> smaller;
-      for (std::size_t g = 0; g < groups.size(); ++g) {
-        if (not arms[g].failed() and value(arms[g].runs.front()) == out_.base and
-            not has_more_choices(groups[g]))
-          continue;
-        if (groups[g].size() <= small_group) {
-          moving_.insert(groups[g].begin(), groups[g].end());
-          continue;
+      const std::vector<bool> moves = which_move(groups);
+      std::vector<std::vector<std::size_t>> next, next_halves;
+      const auto look_at = [&](std::vector<std::size_t> group, std::vector<std::size_t> half) {
+        next.push_back(std::move(group));
+        next_halves.push_back(std::move(half));
+      };
+      const auto split = [&](const std::vector<std::size_t>& group) {
+        if (group.size() <= small_group) {
+          moving_.insert(group.begin(), group.end());
+          return;
         }
-        const auto half = groups[g].begin() + static_cast<std::ptrdiff_t>(groups[g].size() / 2);
-        smaller.emplace_back(groups[g].begin(), half);
-        smaller.emplace_back(half, groups[g].end());
+        const auto middle = group.begin() + static_cast<std::ptrdiff_t>(group.size() / 2);
+        look_at({group.begin(), middle}, {middle, group.end()});
+      };
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        if (moves[g])
+          split(groups[g]);
+        if (moves[g] and not halves[g].empty())
+          look_at(std::move(halves[g]), {});
+        else if (not halves[g].empty()) // both together move it, the first half does not
+          split(halves[g]);
       }
-      groups = std::move(smaller);
+      groups = std::move(next);
+      halves = std::move(next_halves);
     }
+  }
+
+  std::vector<bool> which_move(const std::vector<std::vector<std::size_t>>& groups) {
+    std::vector<Overrides> list;
+    for (const auto& group : groups) {
+      list.emplace_back();
+      for (const std::size_t i : group)
+        for (const Override& change : moved(all_[i]))
+          list.back().push_back(change);
+    }
+    const auto arms = simulate_all(list, 1);
+    std::vector<bool> out;
+    for (std::size_t g = 0; g < groups.size(); ++g)
+      out.push_back(arms[g].failed() or value(arms[g].runs.front()) != out_.base or
+                    has_more_choices(groups[g]));
+    return out;
   }
 
   /// A choice of three was moved to one of the others only.
@@ -173,39 +219,49 @@ private:
     return std::any_of(group.begin(), group.end(), [&](std::size_t i) { return all_[i].choices.size() > 1; });
   }
 
-  static std::vector<std::pair<std::string, Overrides>> ends_of(const ExplainInput& input) {
-    std::vector<std::pair<std::string, Overrides>> out;
+  struct Move {
+    std::string value;
+    Overrides overrides;
+  };
+
+  static Move move_to(const ExplainInput& input, double share) {
+    auto overrides = input.at(share);
+    const bool own = overrides.size() == 1 and overrides.front().path == input.path;
+    return {own ? overrides.front().value : share == 0 ? "half" : "double", std::move(overrides)};
+  }
+
+  static std::vector<Move> moves_of(const ExplainInput& input) {
+    std::vector<Move> out;
     if (input.is_quantity())
-      for (const double share : {0.0, 1.0}) {
-        const auto overrides = input.at(share);
-        const bool own = overrides.size() == 1 and overrides.front().path == input.path;
-        out.emplace_back(own ? overrides.front().value : share == 0 ? "half" : "double", overrides);
-      }
+      out = {move_to(input, input.worse_at), move_to(input, 1 - input.worse_at)};
     for (const auto& choice : input.choices)
-      out.emplace_back(choice.value, choice.overrides);
+      out.push_back({choice.value, choice.overrides});
     return out;
   }
 
+  /// Of quantities first the worse end, then the better one of those that matter.
   void one_at_a_time() {
-    std::vector<Overrides> list;
+    std::vector<InputEffect> effects;
     for (const std::size_t i : moving_)
-      for (const auto& [text, overrides] : ends_of(all_[i]))
-        list.push_back(overrides);
-    const auto arms = simulate_all(list, 1);
-    std::size_t next = 0;
-    for (const std::size_t i : moving_) {
-      InputEffect effect{all_[i], {}, 0, {}, {}};
-      for (const auto& [text, overrides] : ends_of(all_[i])) {
-        const Arm& arm = arms[next++];
-        EffectEnd end{text, arm.failed() ? out_.base : value(arm.runs.front()), 0, arm.error};
-        if (std::isnan(end.metric))
-          end = {text, out_.base, 0, "the run then reports no " + out_.metric};
-        effect.span = std::max(effect.span, std::abs(end.metric - out_.base));
-        effect.ends.push_back(std::move(end));
-      }
+      effects.push_back({all_[i], {}, 0, {}, {}});
+    add_ends(effects, [](const InputEffect& effect) {
+      auto moves = moves_of(effect.input);
+      if (effect.input.is_quantity())
+        moves.pop_back();
+      return moves;
+    });
+    double largest = 0;
+    for (const InputEffect& effect : effects)
+      largest = std::max(largest, effect.span);
+    const double least = std::min(least_of_metric * std::abs(out_.base), least_of_largest * largest);
+    add_ends(effects, [&](const InputEffect& effect) {
+      const bool matters = effect.span > 0 and effect.span >= least;
+      return effect.input.is_quantity() and matters ? std::vector{moves_of(effect.input).back()}
+                                                    : std::vector<Move>{};
+    });
+    for (InputEffect& effect : effects)
       if (effect.span > 0)
         out_.inputs.push_back(std::move(effect));
-    }
     sort_inputs();
     out_.still = all_.size() - out_.inputs.size();
     for (const ExplainInput& input : all_)
@@ -215,6 +271,27 @@ private:
                                                                      })
                                 ? 1
                                 : 0;
+  }
+
+  void add_ends(std::vector<InputEffect>& effects,
+                const std::function<std::vector<Move>(const InputEffect&)>& moves) {
+    std::vector<Overrides> list;
+    std::vector<std::pair<std::size_t, std::string>> whose;
+    for (std::size_t i = 0; i < effects.size(); ++i)
+      for (const Move& move : moves(effects[i])) {
+        list.push_back(move.overrides);
+        whose.emplace_back(i, move.value);
+      }
+    const auto arms = simulate_all(list, 1);
+    for (std::size_t a = 0; a < arms.size(); ++a) {
+      InputEffect& effect = effects[whose[a].first];
+      const Arm& arm = arms[a];
+      EffectEnd end{whose[a].second, arm.failed() ? out_.base : value(arm.runs.front()), 0, arm.error};
+      if (std::isnan(end.metric))
+        end = {end.value, out_.base, 0, "the run then reports no " + out_.metric};
+      effect.span = std::max(effect.span, std::abs(end.metric - out_.base));
+      effect.ends.push_back(std::move(end));
+    }
   }
 
   void sort_inputs() {
@@ -229,8 +306,8 @@ private:
     std::vector<Overrides> list = {{}};
     const std::size_t count = std::min(second_look, out_.inputs.size());
     for (std::size_t i = 0; i < count; ++i)
-      for (const auto& [text, overrides] : ends_of(out_.inputs[i].input))
-        list.push_back(overrides);
+      for (std::size_t end = 0; end < out_.inputs[i].ends.size(); ++end)
+        list.push_back(moves_of(out_.inputs[i].input)[end].overrides);
     const auto arms = simulate_all(list, options_.replications);
     const auto mean = [&](const Arm& arm) {
       double sum = 0;
@@ -375,6 +452,7 @@ private:
   const SweepEngine& engine_;
   const ExplainOptions& options_;
   Explanation out_;
+  std::map<std::string, Arm> simulated_; ///< by their overrides
   Arm base_arm_;
   std::vector<ExplainInput> all_;
   std::set<std::size_t> moving_;

@@ -19,7 +19,7 @@ struct ExplainOptions {
   std::vector<Override> overrides; ///< of the command line
   std::string metric;              ///< empty: total_s, else the lag's p99 or mean, else tps
   ExplainMethod method = ExplainMethod::Morris;
-  int samples = 0;      ///< Morris walks, Sobol samples; 0: 6 walks, 32 samples
+  int samples = 0;      ///< Morris walks, Sobol samples; 0: 4 walks, 32 samples
   int most_inputs = 6;  ///< that Morris or Sobol look at together
   int replications = 3; ///< of the inputs that matter most, where something is random
   ArmsOptions arms;

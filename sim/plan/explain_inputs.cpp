@@ -68,7 +68,20 @@ private:
 
   void quantity(const std::string& path, std::string kind, std::string now,
                 std::function<std::vector<Override>(double)> at) {
-    out_.push_back({path, std::move(kind), std::move(now), guess_of(path), std::move(at), {}});
+    const bool is_resource = kind == "hardware" or kind == "network" or kind == "setting";
+    const bool takes_time = path.ends_with("latency") or path.ends_with("cost_per_change");
+    ExplainInput input{path, std::move(kind), std::move(now), guess_of(path), std::move(at), 1, {}};
+    input.worse_at = is_resource and not takes_time ? 0 : 1;
+    out_.push_back(std::move(input));
+  }
+
+  /// Where the last quantity stands at the limit that its worse end is, the other end is the one to look at.
+  void keep_off_limit(double low, double value, double high) {
+    constexpr double near = 1e-6;
+    if (high <= value * (1 + near))
+      out_.back().worse_at = 0;
+    else if (low >= value * (1 - near))
+      out_.back().worse_at = 1;
   }
 
   /// A quantity whose field says how values are written.
@@ -96,11 +109,12 @@ private:
     quantity(path, kind, range_value(now, 1), [path, range](double share) {
       return std::vector<Override>{{path, range_value(range, share)}};
     });
+    keep_off_limit(range.low, value, range.high);
   }
 
   void choice(const std::string& path, const std::string& kind, const std::string& now,
               const std::vector<std::string>& others) {
-    ExplainInput input{path, kind, now, guess_of(path), {}, {}};
+    ExplainInput input{path, kind, now, guess_of(path), {}, 1, {}};
     for (const std::string& other : others)
       if (other != now)
         input.choices.push_back({other, {{path, other}}});
@@ -127,6 +141,7 @@ private:
         return std::vector<Override>{
             {path, fmt::format("{:.9g}ns", 1e9 * low * std::pow(high / low, share))}};
       });
+      keep_off_limit(low, value, high);
       if (guessed)
         out_.back().guess = origin == scenario_.profile.origins.end() ? "no source" : origin->second.source;
     }

@@ -16,6 +16,7 @@ struct ExplainInput {
   std::string guess; ///< why it was guessed; empty: it was not
   /// Of a quantity: the overrides that put it at a share (0 to 1) of its range, 0.5 being near what it is.
   std::function<std::vector<Override>(double share)> at = {};
+  double worse_at = 1; ///< of a quantity: the share at which there is less to work with, or more to do
   /// Of a choice: the other values.
   struct Choice {
     std::string value;

@@ -86,6 +86,26 @@ TEST_CASE("pairing takes out what both samples share") {
   CHECK(d.variance_factor == Approx(101).epsilon(0.25));
 }
 
+TEST_CASE("intervals of skewed differences cover their mean as often as they say") {
+  Random random(5);
+  constexpr int repetitions = 1000, values = 10;
+  int covered = 0, by_student = 0;
+  for (int r = 0; r < repetitions; ++r) {
+    std::vector<double> none(values, 0.0), exponential; // mean 1, skewness 2
+    for (int i = 0; i < values; ++i)
+      exponential.push_back(-std::log(1 - random.uniform()));
+    const Interval found = paired_difference(none, exponential).difference;
+    covered += std::abs(found.mean - 1) <= found.half_width ? 1 : 0;
+    const Interval student = interval_95(exponential);
+    CHECK(found.half_width >= student.half_width);
+    by_student += std::abs(student.mean - 1) <= student.half_width ? 1 : 0;
+  }
+  INFO(covered << " of " << repetitions << ", by Student's t alone " << by_student);
+  CHECK(by_student < 915);
+  CHECK(covered > 920);
+  CHECK(covered < 980);
+}
+
 TEST_CASE("Holm rejects step by step") {
   CHECK(rejected_by_holm({0.01, 0.04, 0.03, 0.005}, 0.05) == std::vector<bool>{true, false, false, true});
   CHECK(rejected_by_holm({0.06}, 0.05) == std::vector<bool>{false});
