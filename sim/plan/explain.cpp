@@ -255,7 +255,8 @@ private:
       largest = std::max(largest, effect.span);
     const double least = std::min(least_of_metric * std::abs(out_.base), least_of_largest * largest);
     add_ends(effects, [&](const InputEffect& effect) {
-      const bool matters = effect.span > 0 and effect.span >= least;
+      const bool failed = not effect.ends.empty() and not effect.ends.front().failed.empty();
+      const bool matters = failed or (effect.span > 0 and effect.span >= least);
       return effect.input.is_quantity() and matters ? std::vector{moves_of(effect.input).back()}
                                                     : std::vector<Move>{};
     });

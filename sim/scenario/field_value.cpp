@@ -63,8 +63,10 @@ Dimension dimension_of(FieldType type) {
 
 std::optional<FieldValue> in_range(const FieldDescriptor& field, std::string_view text, double number,
                                    std::string& problem) {
-  if (number >= field.minimum and number <= field.maximum)
-    return FieldValue{number, std::string(text)};
+  constexpr double rounding = 1e-12; // 60000ns is 60us, though not to the last bit
+  const double limited = std::clamp(number, field.minimum, field.maximum);
+  if (std::abs(number - limited) <= rounding * std::abs(limited))
+    return FieldValue{limited, std::string(text)};
   problem = fmt::format("{} is out of range; {}", text, show_range(field));
   return std::nullopt;
 }

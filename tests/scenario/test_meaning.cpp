@@ -46,6 +46,15 @@ TEST_CASE("a small scenario, field by field") {
   CHECK(s.observe.interval_s == Approx(0.05));
 }
 
+TEST_CASE("a limit is allowed in every unit it can be written in") {
+  for (const char* limit : {"60us", "60000ns", "0.06ms", "0.00006s"}) {
+    const Scenario s = load_text(replaced(
+        sound, "profile: lab-2core",
+        std::string("profile: {name: lab-2core, parameters: {apply: {insert_row: ") + limit + "}}}"));
+    CHECK(s.profile.costs.apply_insert_row_s == Approx(60e-6).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("the key of one integer column is a sequence unless the file says otherwise") {
   const auto key_value = [](const std::string& columns, const std::string& key) {
     return load_text(replaced(sound, "columns: {a: int4, b: text(32)}, primary_key: [a]",
