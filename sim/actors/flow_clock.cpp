@@ -51,7 +51,7 @@ void FlowClock::finish(const SmallTransactions& batch, const End& end, Subscript
     end.acknowledged(applied_s, applied_s + feedback_s);
   }
   if (batch.flow.dates != nullptr) {
-    finish_one_by_one(batch, lag, end, record);
+    finish_one_by_one(batch, lag, served.not_own_s, end, record);
     working_ = false;
     return;
   }
@@ -63,41 +63,56 @@ void FlowClock::finish(const SmallTransactions& batch, const End& end, Subscript
 }
 
 /// Each transaction by itself: start = max(ready, the one before it done) at the walsender and here (Lindley,
-/// 1952), with the service times that the batch really took for each. What all of them waited for (waking up)
-/// each waits for.
-void FlowClock::finish_one_by_one(const SmallTransactions& batch, const LagSpan& together, const End& end,
-                                  SubscriptionRecord& record) {
+/// 1952), with the service times that the batch really took for each. What all of them waited for besides
+/// each other, `waits_s` here, each waits for. Of many, some at equal distances stand for those around them
+/// in what is reported.
+void FlowClock::finish_one_by_one(const SmallTransactions& batch, const LagSpan& together, double waits_s,
+                                  const End& end, SubscriptionRecord& record) {
+  constexpr std::size_t most_noted = 16;
   const LagParts &first = together.first.parts(), &last = together.last.parts();
   const auto seconds = [&](LagStage stage) {
     return static_cast<double>(std::min(first.of(stage), last.of(stage))) * 1e-9;
   };
-  const double flush_s = seconds(LagStage::CommitFlush);
-  const double send_wait_s = seconds(LagStage::WaitingToBeRead),
-               receive_wait_s = seconds(LagStage::ReceiveQueue);
+  const double flush_s = seconds(LagStage::CommitFlush) - batch.flow.flush_wait_s;
   const double count = static_cast<double>(batch.flow.transactions);
   const double awaited_s = awaited_s_ / count, served_s = service_s_ / count;
-  const double decode_s = seconds(LagStage::Decode) - (end.over_link ? 0 : awaited_s);
+  const double decode_s = std::max(0.0, seconds(LagStage::Decode) - (end.over_link ? 0 : awaited_s));
   const double commit_s = end.commit_share * (served_s - awaited_s);
+  const std::vector<TransactionDates>& all = *batch.flow.dates;
+  const std::size_t noted = batch.flow.all_noted ? all.size() : std::min(all.size(), most_noted);
   Free& free = free_[batch.top.value];
-  for (const TransactionDates& dates : *batch.flow.dates) {
+  double longest_s = 0;
+  for (std::size_t i = 0, note = 0; i < all.size(); ++i) {
+    const TransactionDates& dates = all[i];
+    const double flushed_s = dates.commit_s + dates.flush_wait_s + flush_s;
+    const double sending_s =
+        std::max({flushed_s + batch.read_wait_s, batch.read_not_before_s, free.sender_s});
+    const double sent_s = free.sender_s = sending_s + decode_s;
+    const double here_s = sent_s + visible_s_ - batch.opened_s;
+    const double begun_s = std::max(here_s + waits_s, free.applier_s);
+    free.applier_s = begun_s + served_s;
+    longest_s = std::max(longest_s, free.applier_s - dates.commit_s);
+    if (i < (2 * note + 1) * all.size() / (2 * noted)) // not in the middle of its part yet
+      continue;
     LagPath path;
     path.begin(dates.begin_s, dates.commit_s);
-    path.spend(LagStage::CommitFlush, dates.commit_s + flush_s);
-    const double sending_s = std::max(dates.commit_s + flush_s + send_wait_s, free.sender_s);
+    path.spend(LagStage::CommitFlush, flushed_s);
     path.spend(LagStage::WaitingToBeRead, sending_s);
-    path.spend(LagStage::Decode, free.sender_s = sending_s + std::max(0.0, decode_s));
-    path.spend(LagStage::SendQueue, free.sender_s + on_link_s_ - batch.opened_s);
-    const double here_s = free.sender_s + visible_s_ - batch.opened_s;
+    path.spend(LagStage::Decode, sent_s);
+    path.spend(LagStage::SendQueue, sent_s + on_link_s_ - batch.opened_s);
     path.spend(LagStage::Transfer, here_s);
-    const double begun_s = std::max(here_s + receive_wait_s, free.applier_s);
     path.spend(LagStage::ReceiveQueue, begun_s);
     path.spend(end.over_link ? LagStage::Transfer : LagStage::Decode, begun_s + awaited_s);
     path.spend(LagStage::Apply, begun_s + served_s - commit_s);
-    path.spend(LagStage::Commit, free.applier_s = begun_s + served_s);
+    path.spend(LagStage::Commit, begun_s + served_s);
     path.applied(end.confirmed_s(path.date_s()));
-    record.lags.add(path.parts());
-    record.flow_lag.add(static_cast<double>(path.parts().lag()) * 1e-9, 1);
+    const auto stands_for =
+        static_cast<std::int64_t>((note + 1) * all.size() / noted - note * all.size() / noted);
+    ++note;
+    record.lags.add_spread(path.parts(), path.parts(), stands_for);
+    record.flow_lag.add(static_cast<double>(path.parts().lag()) * 1e-9, static_cast<double>(stands_for));
   }
+  record.flow_lag.add(longest_s, 0);
 }
 
 } // namespace replisim

@@ -43,8 +43,8 @@ public:
   void forget() { working_ = false; }
 
 private:
-  void finish_one_by_one(const SmallTransactions& batch, const LagSpan& together, const End& end,
-                         SubscriptionRecord& record);
+  void finish_one_by_one(const SmallTransactions& batch, const LagSpan& together, double waits_s,
+                         const End& end, SubscriptionRecord& record);
 
   FlowStation station_;
   struct Free {

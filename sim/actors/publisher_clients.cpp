@@ -319,6 +319,7 @@ void PublisherClients::commit(engine::Process& process, double transactions, dou
       what.first_begin_s = dates.front().begin_s, what.last_begin_s = dates.back().begin_s;
       what.first_commit_s = dates.front().commit_s, what.last_commit_s = dates.back().commit_s;
       what.dates = std::make_shared<const std::vector<TransactionDates>>(std::move(dates));
+      what.all_noted = true;
     }
     entry.what = what;
     TransactionRecord& record = log_.flows[first_flow_ + i];

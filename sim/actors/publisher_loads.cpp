@@ -13,6 +13,7 @@ namespace {
 constexpr double running_xacts_interval_s = 15;
 constexpr Bytes running_xacts_bytes = 56; ///< header 24, main data header 2, xl_running_xacts 24, aligned
 constexpr double checkpoint_poll_s = 1;
+constexpr double most_one_by_one = 2000; ///< transactions of a tick that get dates of their own
 } // namespace
 
 FlowClients::FlowClients(Params params, WalLog& wal, PublisherState& state, TransactionRecord& record)
@@ -50,13 +51,29 @@ void FlowClients::run(engine::Process& process) {
     process.sleep(std::max(0.0, next_s - process.now()), engine::Activity::Starved);
     if (state_.stopped)
       return;
-    const std::int64_t transactions = arrivals(done_s, next_s, tick);
-    // The transactions came evenly; each was committed when its turn came, the last one at the tick.
-    if (transactions > 0)
-      commit(process, transactions, done_s + (next_s - done_s) / static_cast<double>(transactions), next_s);
+    if (const Arrivals came = arrived(done_s, next_s, tick); came.transactions > 0)
+      commit(process, came);
     done_s = next_s;
   }
 }
+
+/// Random ones lie, given their number, anywhere in their time, independently of each other (so do those of a
+/// Poisson process). Others came evenly, the last one at its end.
+FlowClients::Arrivals FlowClients::arrived(double from_s, double to_s, std::uint64_t tick) {
+  Arrivals out{arrivals(from_s, to_s, tick), 0, to_s};
+  if (out.transactions <= 0)
+    return out;
+  out.first_s = from_s + (to_s - from_s) / static_cast<double>(out.transactions);
+  if (not params_.flow->poisson or not one_by_one())
+    return out;
+  const RandomStream random(params_.seed, params_.flow->name + " arrival dates");
+  for (std::int64_t i = 0; i < out.transactions; ++i)
+    out.dates.push_back(from_s + (to_s - from_s) * random.uniform(dates_drawn_++));
+  std::sort(out.dates.begin(), out.dates.end());
+  return out;
+}
+
+bool FlowClients::one_by_one() const { return params_.flow->rate_per_s * params_.tick_s <= most_one_by_one; }
 
 /// While clients are behind, a batch would grow with the one before it, without end if they never catch up.
 /// Enough is a batch beside whose time the wait for its flush, which others' work fills, is little.
@@ -79,7 +96,11 @@ void FlowClients::run_replay(engine::Process& process) {
     const std::size_t first = next;
     while (next < times.size() and times[next] <= end_s)
       ++next;
-    commit(process, static_cast<std::int64_t>(next - first), times[first], times[next - 1]);
+    Arrivals came{static_cast<std::int64_t>(next - first), times[first], times[next - 1]};
+    if (static_cast<double>(came.transactions) <= most_one_by_one)
+      came.dates.assign(times.begin() + static_cast<std::ptrdiff_t>(first),
+                        times.begin() + static_cast<std::ptrdiff_t>(next));
+    commit(process, came);
   }
 }
 
@@ -100,24 +121,48 @@ Bytes FlowClients::wal_bytes(std::int64_t transactions) {
 
 /// By itself each transaction would have begun at once, on a CPU of its own as long as there are some: it
 /// takes as much CPU as its share, however many were run together.
-FlowCommitted FlowClients::committed(std::int64_t transactions, double first_s, double last_s,
-                                     double took_s) {
-  const double count = static_cast<double>(transactions);
+FlowCommitted FlowClients::committed(const Arrivals& arrivals, double took_s) {
+  const double count = static_cast<double>(arrivals.transactions);
+  const double first_s = arrivals.first_s, last_s = arrivals.last_s;
   const double each_s = took_s / count, alone_s = each_s * params_.cpus;
   FlowCommitted out;
   out.flow = params_.flow;
-  out.transactions = transactions;
+  out.transactions = arrivals.transactions;
   out.queued_bytes = std::llround(count * shape_.queued_bytes);
   out.gathered_s = std::max(params_.tick_s, last_s - first_s);
   out.first_begin_s = first_s;
   out.last_begin_s = last_s;
+  if (not arrivals.dates.empty()) {
+    date_one_by_one(out, arrivals, each_s);
+    return out;
+  }
   out.first_commit_s = std::max(first_s + alone_s, last_commit_s_ + each_s);
   out.last_commit_s = std::max(last_s + alone_s, out.first_commit_s + (count - 1) * each_s);
   last_commit_s_ = out.last_commit_s;
   return out;
 }
 
-void FlowClients::commit(engine::Process& process, std::int64_t transactions, double first_s, double last_s) {
+void FlowClients::date_one_by_one(FlowCommitted& what, const Arrivals& arrivals, double each_s) {
+  const double alone_s = each_s * params_.cpus;
+  std::vector<TransactionDates> dates;
+  dates.reserve(arrivals.dates.size());
+  for (const double begin_s : arrivals.dates) {
+    last_commit_s_ = std::max(begin_s + alone_s, last_commit_s_ + each_s);
+    const double wait_s = params_.waits_for_flush ? flushes_.flushed_s(last_commit_s_, params_.flush_s) -
+                                                        params_.flush_s - last_commit_s_
+                                                  : 0;
+    dates.push_back({begin_s, last_commit_s_, std::max(0.0, wait_s)});
+    what.flush_wait_s += dates.back().flush_wait_s / static_cast<double>(arrivals.transactions);
+  }
+  what.first_begin_s = dates.front().begin_s;
+  what.last_begin_s = dates.back().begin_s;
+  what.first_commit_s = dates.front().commit_s;
+  what.last_commit_s = dates.back().commit_s;
+  what.dates = std::make_shared<const std::vector<TransactionDates>>(std::move(dates));
+}
+
+void FlowClients::commit(engine::Process& process, const Arrivals& arrivals) {
+  const std::int64_t transactions = arrivals.transactions;
   const double count = static_cast<double>(transactions);
   const double started_s = process.now();
   process.cpu_on(params_.cpus, count * shape_.backend_s);
@@ -125,14 +170,16 @@ void FlowClients::commit(engine::Process& process, std::int64_t transactions, do
   WalEntry entry;
   entry.top = entry.xid = params_.accounted_as;
   entry.records = std::llround(count * shape_.wal_records);
-  FlowCommitted what = committed(transactions, first_s, last_s, process.now() - started_s);
+  FlowCommitted what = committed(arrivals, process.now() - started_s);
   what.flush_excess_s = static_cast<double>(bytes) * (1 - 1 / count) / params_.wal_bytes_per_s;
-  const double evenly_s = count > 1 ? (last_s - first_s) * count / (count - 1) : 0;
+  const double evenly_s = count > 1 ? (arrivals.last_s - arrivals.first_s) * count / (count - 1) : 0;
   what.span_s = evenly_s > 0 ? evenly_s : params_.tick_s;
   const double rate_per_s = count / what.span_s;
-  what.commit_groups = params_.waits_for_flush
-                           ? commit_groups_per_s(rate_per_s, rate_per_s, params_.flush_s) * what.span_s
-                           : 0;
+  if (params_.waits_for_flush) {
+    what.commit_groups = commit_groups_per_s(rate_per_s, rate_per_s, params_.flush_s) * what.span_s;
+    if (what.dates == nullptr)
+      what.flush_wait_s = flush_wait_s(rate_per_s);
+  }
   entry.what = what;
   const Lsn end = wal_.insert(process, bytes, std::move(entry));
   state_.last_commit = std::max(state_.last_commit, end);
@@ -144,6 +191,14 @@ void FlowClients::commit(engine::Process& process, std::int64_t transactions, do
   if (params_.waits_for_flush)
     wal_.flush(process, end);
   record_.commit_s = process.now();
+}
+
+/// Half a flush for those that find one going on: where commits come at equal distances, all of them or none.
+double FlowClients::flush_wait_s(double rate_per_s) const {
+  const bool random = params_.flow->poisson or not params_.flow->times_s.empty();
+  const double busy = random ? flush_busy_probability(rate_per_s, params_.flush_s)
+                             : (rate_per_s * params_.flush_s > 1 ? 1 : 0);
+  return busy * params_.flush_s / 2;
 }
 
 void OtherWalWriter::run(engine::Process& process) {

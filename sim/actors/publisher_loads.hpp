@@ -3,6 +3,7 @@
 #pragma once
 
 #include "models/flow_shape.hpp"
+#include "models/group_commit.hpp"
 #include "models/wal_retention.hpp"
 #include "sim/actors/publisher_backend.hpp"
 #include "sim/actors/replication_connection.hpp"
@@ -30,10 +31,19 @@ public:
   void run(engine::Process& process);
 
 private:
+  struct Arrivals {
+    std::int64_t transactions = 0;
+    double first_s = 0, last_s = 0;
+    std::vector<double> dates = {}; ///< of each; empty: they came evenly
+  };
   std::int64_t arrivals(double from_s, double to_s, std::uint64_t tick);
+  Arrivals arrived(double from_s, double to_s, std::uint64_t tick);
+  bool one_by_one() const;
   void run_replay(engine::Process& process);
-  void commit(engine::Process& process, std::int64_t transactions, double first_s, double last_s);
-  FlowCommitted committed(std::int64_t transactions, double first_s, double last_s, double took_s);
+  void commit(engine::Process& process, const Arrivals& arrivals);
+  FlowCommitted committed(const Arrivals& arrivals, double took_s);
+  void date_one_by_one(FlowCommitted& what, const Arrivals& arrivals, double each_s);
+  double flush_wait_s(double rate_per_s) const;
   Bytes wal_bytes(std::int64_t transactions);
   std::uint64_t ticks_at_once() const;
 
@@ -45,6 +55,8 @@ private:
   std::int64_t emitted_ = 0;
   double bytes_remainder_ = 0;
   double last_commit_s_ = 0;
+  GroupCommit flushes_;
+  std::uint64_t dates_drawn_ = 0;
 };
 
 /// Other databases of the server: WAL at a rate, and nothing else.

@@ -69,6 +69,8 @@ struct SmallTransactions {
   Lsn end;
   LagSpan lag = {};    ///< their way so far
   double opened_s = 0; ///< when the walsender began to send them
+  /// What each waited for at the walsender besides others of the same flow, and until when at least.
+  double read_wait_s = 0, read_not_before_s = 0;
 };
 
 /// Leader -> parallel worker, through a file: what found no room in the ring, in order.

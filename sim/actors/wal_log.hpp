@@ -43,13 +43,14 @@ struct RolledBack {
   std::vector<Xid> released = {};
   bool prepared = false; ///< ROLLBACK PREPARED
 };
-/// Small transactions of a flow, each committed on its own, their commits spread evenly over a time.
 /// When one transaction of a flow began and committed, as first_begin_s and first_commit_s are for the first.
 struct TransactionDates {
   double begin_s = 0;
   double commit_s = 0;
+  double flush_wait_s = 0; ///< until the flush began that took its commit record
 };
 
+/// Small transactions of a flow, each committed on its own, their commits spread evenly over a time.
 struct FlowCommitted {
   const FlowLoad* flow = nullptr;
   std::int64_t transactions = 0;
@@ -62,7 +63,9 @@ struct FlowCommitted {
   double last_begin_s = 0;
   double gathered_s = 0;     ///< the time over which they came; they are worked on together after it
   double flush_excess_s = 0; ///< what flushing all their WAL together takes longer than that of one
+  double flush_wait_s = 0;   ///< mean time until the flush began that took a commit record
   std::shared_ptr<const std::vector<TransactionDates>> dates; ///< of each, in order; null: they lie evenly
+  bool all_noted = false; ///< the lag of each of them is recorded, however many they are
 };
 /// A statement that changes the catalog: rows of the catalog, and the messages of its commands.
 struct CatalogChanged {

@@ -63,7 +63,8 @@ private:
   void send_rows(engine::Process& process, RowChanges batch, std::int64_t bursts);
   void send_end(engine::Process& process, const DecodeStep& step, bool streamed);
   void send_control(engine::Process& process, Xid top, ReplicationMessage message, Bytes body_bytes);
-  LagSpan lag_of(const engine::Process& process, const DecodeStep& step, FlowStation::Batch& batch);
+  void lag_of(const engine::Process& process, const DecodeStep& step, FlowStation::Batch& batch,
+              SmallTransactions& message);
   void spent(const engine::Process& process, Xid top, LagStage stage);
   void blocked(const engine::Process& process, Xid top);
   void wait_to_be_read(LagPath& path, Xid top) const;

@@ -45,7 +45,7 @@ void Walsender::send_flow(engine::Process& process, const DecodeStep& step) {
     return;
   }
   FlowStation::Batch batch;
-  message.lag = lag_of(process, step, batch);
+  lag_of(process, step, batch, message);
   message.opened_s = process.now();
   delivery.sent += message.rows;
   const Bytes bytes = std::llround(count * shape.bytes) + announce_again(step);
@@ -73,13 +73,15 @@ void Walsender::send_flow(engine::Process& process, const DecodeStep& step) {
 }
 
 /// The way of the single transactions up to the sending of the first message.
-LagSpan Walsender::lag_of(const engine::Process& process, const DecodeStep& step, FlowStation::Batch& batch) {
+void Walsender::lag_of(const engine::Process& process, const DecodeStep& step, FlowStation::Batch& batch,
+                       SmallTransactions& message) {
   const FlowCommitted& flow = step.flow;
-  LagSpan lag;
+  LagSpan& lag = message.lag;
   lag.transactions = flow.transactions;
   lag.first.begin(flow.first_begin_s, flow.first_commit_s);
   lag.last.begin(flow.last_begin_s, flow.last_commit_s);
-  const double flush_s = std::max(0.0, step.flushed_s - step.inserted_s - flow.flush_excess_s);
+  const double flush_s =
+      flow.flush_wait_s + std::max(0.0, step.flushed_s - step.inserted_s - flow.flush_excess_s);
   const SpreadDates flushed{flow.first_commit_s + flush_s, flow.last_commit_s + flush_s};
   lag.spend(LagStage::CommitFlush, flushed.first_s, flushed.last_s);
   batch = {step.top.value, flow.transactions, flow.gathered_s,
@@ -87,7 +89,8 @@ LagSpan Walsender::lag_of(const engine::Process& process, const DecodeStep& step
   const auto served = flow_station_.serve(flushed, batch);
   lag.spend(LagStage::WaitingToBeRead, served.started.first_s, served.started.last_s);
   lag.spend(LagStage::Decode, served.ended.first_s, served.ended.last_s);
-  return lag;
+  message.read_wait_s = served.not_own_s;
+  message.read_not_before_s = served.not_before_s;
 }
 
 /// Entries of the relation-sync cache that were built again: each announces its table anew.

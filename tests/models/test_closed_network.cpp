@@ -1,5 +1,7 @@
 // Clients in a closed loop against closed forms of queueing theory.
+#include "models/base/random.hpp"
 #include "models/closed_network.hpp"
+#include "models/group_commit.hpp"
 #include "models/wakeups.hpp"
 
 #include <catch2/catch.hpp>
@@ -184,4 +186,35 @@ TEST_CASE("what other streams bring keeps a process awake, as long as they last"
   CHECK(both.count({2, 10, 1, 0.3}, 0, 0) == Approx(2)); // 0.8 busy
   CHECK(both.count({1, 10, 1, 0.7}, 1, 0) == Approx(0).margin(1e-12));
   CHECK(both.count({2, 10, 1, 0.3}, 100, 0) == Approx(7)); // the other one is long over
+}
+
+TEST_CASE("a flush takes what was inserted before it began, and who comes later waits for the next one") {
+  GroupCommit wal;
+  CHECK(wal.flushed_s(1, 0.5) == 1.5); // finds the device idle
+  CHECK(wal.flushed_s(1, 0.5) == 1.5); // inserted in time
+  CHECK(wal.flushed_s(1.1, 0.5) == 2); // too late: 1.5 to 2
+  CHECK(wal.flushed_s(1.4, 0.5) == 2);
+  CHECK(wal.flushed_s(1.5, 0.5) == 2);
+  CHECK(wal.flushed_s(1.6, 0.5) == 2.5);
+  CHECK(wal.flushed_s(4, 0.5) == 4.5); // idle again
+}
+
+TEST_CASE("at random commits find a flush going on as often as the closed form says") {
+  const RandomStream random(1, "commits");
+  for (const double per_flush : {0.1, 1.0, 8.0}) {
+    GroupCommit wal;
+    double now_s = 0, waited_s = 0, last_s = 0;
+    constexpr int commits = 200'000;
+    int flushes = 0;
+    for (std::uint64_t i = 0; i < commits; ++i) {
+      now_s -= std::log(1 - random.uniform(i)) / per_flush; // flushes take 1
+      const double flushed_s = wal.flushed_s(now_s, 1);
+      flushes += flushed_s > last_s ? 1 : 0;
+      last_s = flushed_s;
+      waited_s += flushed_s - 1 - now_s;
+    }
+    INFO(per_flush << " come during a flush");
+    CHECK(waited_s / commits == Approx(flush_busy_probability(per_flush, 1) / 2).epsilon(0.05));
+    CHECK(flushes / now_s == Approx(commit_groups_per_s(per_flush, per_flush, 1)).epsilon(0.02));
+  }
 }
