@@ -49,7 +49,7 @@ export async function serious(page) {
 }
 
 /** Every number on the page: where it says it comes from, its exact value, and the text that is shown. */
-export const numbers = (page) => page.$$eval('data[data-path]', (all) => all.map((element) => ({ path: element.dataset.path, value: element.value, text: element.textContent })));
+export const numbers = (page) => page.$$eval('data[data-path]', (all) => all.map((element) => ({ path: element.dataset.path, value: element.value, text: element.textContent, unit: element.dataset.unit })));
 
 /** The value a path leads to; keys may hold dots. Undefined: nothing is there. */
 export function lookup(object, path) {
@@ -64,14 +64,16 @@ export function lookup(object, path) {
   return undefined;
 }
 
-/** Whether a text such as "1.5 ms" or "851.7 MB" is the value rounded. Nothing known of the unit: the digits count. */
-export function shows(text, value) {
+/** Whether a text such as "1.5 ms" or "851.7 MB" is the value rounded. `own`: the value is in this unit, and shown so. */
+export function shows(text, value, own) {
   const found = /^([+\u2212-]?[\d,]*\.?\d+(?:e[+-]?\d+)?)\s*(.*)$/.exec(text);
   if (!found) return false;
   const shown = Number(found[1].replaceAll(',', '').replace('\u2212', '-'));
-  const units = { '': 1, ns: 1e-9, '\u00b5s': 1e-6, ms: 1e-3, s: 1, h: 3600, d: 86400, bytes: 1, kB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4, '%': null };
+  const units = { '': 1, ns: 1e-9, '\u00b5s': 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, d: 86400, byte: 1, bytes: 1, kB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4, '%': null };
   const places = (found[1].split('.')[1] ?? '').length;
-  const unit = Object.hasOwn(units, found[2]) ? units[found[2]] : 1;
+  if (own !== undefined && found[2] !== own.replace('1e9', '\u00d7 10\u2079')) return false;
+  const unit = own === undefined ? units[found[2]] : 1;
+  if (unit === undefined) return false;
   const scales = unit === null ? [1, 0.01] : [unit];
   return scales.some((scale) => Math.abs(shown * scale - value) <= 0.51 * 10 ** -places * scale + 1e-9 * Math.abs(value) || Math.abs(shown * scale - value) <= 1e-3 * Math.abs(value));
 }

@@ -41,10 +41,10 @@ async function equalNumbers(path, roots, atLeast) {
   const all = await numbers(page);
   await page.close();
   assert.ok(all.length >= atLeast, `${all.length} numbers on the page`);
-  for (const { path: where, value, text } of all) {
+  for (const { path: where, value, text, unit } of all) {
     const expected = lookup(roots, where);
     assert.equal(Number(value), expected, where);
-    assert.ok(shows(text, expected), `${where}: '${text}' is shown for ${expected}`);
+    assert.ok(shows(text, expected, unit), `${where}: '${text}' is shown for ${expected}`);
   }
   return all;
 }

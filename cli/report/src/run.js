@@ -1,7 +1,7 @@
 // The page of one run.
 import { h, name, section, empty, table, figure, legend, choice, short, visible } from './dom.js';
-import { number, seconds, bytes, count, percent, tick, title } from './format.js';
-import { Plot, plot, base, grid, shortTick } from './plots.js';
+import { number, seconds, bytes, count, percent, tick, title, formatter } from './format.js';
+import { Plot, plot, base, grid, scaleOf } from './plots.js';
 import { timelines } from './timeseries.js';
 
 const order = ['backend', 'clients', 'walwriter', 'walsender', 'network', 'consumer', 'apply_worker', 'parallel_apply_worker'];
@@ -73,6 +73,8 @@ export function comparison(data) {
   const current = modes.findIndex((mode) => mode.current);
   const measure = keys.includes('total_s') ? 'total_s' : keys.includes('lag_s_mean') ? 'lag_s_mean' : keys[0];
   const shown = modes.filter((mode) => mode.metrics?.[measure] !== undefined);
+  const format = formatter(measure ?? '');
+  const axis = (width) => scaleOf(format, 0, Math.max(...shown.map((mode) => mode.metrics[measure])), Math.max(3, Math.floor(width / 130)));
   return section(
     'modes',
     'Off, on and parallel',
@@ -81,17 +83,17 @@ export function comparison(data) {
       figure(
         title(measure),
         null,
-        plot(`${title(measure)} by mode: ${shown.map((mode) => `${mode.streaming} ${seconds(mode.metrics[measure])}`).join(', ')}`, (width) =>
+        plot(`${title(measure)} by mode: ${shown.map((mode) => `${mode.streaming} ${format(mode.metrics[measure])}`).join(', ')}`, (width) =>
           base(width, {
             height: 40 + 38 * shown.length,
             marginLeft: 70,
             marginRight: 74,
-            x: { label: null, tickFormat: tick(seconds), ticks: Math.max(3, Math.floor(width / 130)) },
+            x: { label: null, ...axis(width) },
             y: { label: null, domain: shown.map((mode) => mode.streaming), padding: 0.25 },
             marks: [
-              Plot.gridX(grid),
-              Plot.barX(shown, { x: (d) => d.metrics[measure], y: 'streaming', fill: (d) => (d.current ? 'var(--c0)' : 'var(--c7)'), fillOpacity: (d) => (d.current ? 1 : 0.65), rx: 3 }),
-              Plot.text(shown, { x: (d) => d.metrics[measure], y: 'streaming', text: (d) => seconds(d.metrics[measure]), textAnchor: 'start', dx: 6, fill: 'var(--ink)' }),
+              Plot.gridX({ ...grid, ticks: axis(width).ticks }),
+              Plot.barX(shown, { x: (d) => d.metrics[measure], y: 'streaming', fill: (d) => (d.current ? 'var(--c0)' : 'var(--c7)'), rx: 3 }),
+              Plot.text(shown, { x: (d) => d.metrics[measure], y: 'streaming', text: (d) => format(d.metrics[measure]), textAnchor: 'start', dx: 6, fill: 'var(--ink)' }),
             ],
           }),
         ),
@@ -142,7 +144,7 @@ export function pipeline(result, path = 'result') {
 
 export function anatomy(result, path = 'result') {
   const slots = Object.entries(result.subscriptions ?? {}).filter(([, entry]) => entry.lag_anatomy);
-  const hint = 'Where the time from the commit record to the applied commit goes. The bar is the mean; quantiles are of each stage by itself and do not add up to those of the whole.';
+  const hint = 'Where the time from the commit record to the applied commit goes. The bar is the mean; quantiles are of each stage by itself, kept to 1 %, and do not add up to those of the whole.';
   if (slots.length === 0) return section('lag', 'Lag anatomy', hint, empty('No transaction was applied, so there is no lag to take apart.'));
   return section(
     'lag',
@@ -159,7 +161,7 @@ export function anatomy(result, path = 'result') {
       const columns = ['mean_s', 'p50_s', 'p95_s', 'p99_s'];
       return h(
         'div',
-        {},
+        { class: 'slot' },
         h('h3', {}, 'Slot ', name(slot), ' ', h('span', { class: 'meta' }, '\u00b7 ', number(lag.transactions, count, `${at}.transactions`), lag.transactions === 1 ? ' transaction' : ' transactions')),
         h('div', { class: 'meta' }, 'mean'),
         bar('mean_s'),
@@ -180,7 +182,7 @@ export function anatomy(result, path = 'result') {
 }
 
 export function timeline(data, only) {
-  const hint = 'Drag over a chart to zoom all of them; a double click shows the whole run again. With several slots, positions are those of the least advanced one and sizes are sums.';
+  const hint = 'Drag over a chart to zoom all of them; a double click shows the whole run again. On a focused chart, arrow keys move the cursor and + and \u2212 zoom. With several slots, positions are those of the least advanced one and sizes are sums.';
   const rows = data.timeline?.rows ?? [];
   if (rows.length < 2) return section('timelines', 'Timelines', hint, empty('There is no timeline: `replisim run --out FOLDER` writes one, and the report of that folder shows it.'));
   const at = Object.fromEntries(data.timeline.columns.map((column, i) => [column, i]));
@@ -190,14 +192,17 @@ export function timeline(data, only) {
   const series = (label, values) => ({ label, values });
   const own = (keys) => keys.filter(has).map((key) => series(key, column(key)));
   const cpu = data.timeline.columns.filter((key) => /^cpu_.*_s$/.test(key) && rows[rows.length - 1][at[key]] > 0);
-  const rate = (key) => rows.map((row, i) => (i === 0 ? null : (row[at[key]] - rows[i - 1][at[key]]) / Math.max(1e-12, row[0] - rows[i - 1][0])));
+  // Work is accounted for a batch at a time: over a single sample a process can seem to use more than it has.
+  const window = Math.max(1, Math.ceil(rows.length / 100));
+  const rate = (key) => rows.map((row, i) => (i === 0 ? null : (row[at[key]] - rows[Math.max(0, i - window)][at[key]]) / Math.max(1e-12, row[0] - rows[Math.max(0, i - window)][0])));
+  const averaged = rows[Math.min(window, rows.length - 1)][0] - rows[0][0];
   const charts = [
     { title: 'Lag', hint: 'WAL inserted and not yet sent, applied, or confirmed', series: [series('not sent', behind('sent_lsn')), series('not applied', behind('replay_lsn')), series('not confirmed', behind('confirmed_flush_lsn'))], format: bytes },
     { title: 'LSN cursors', hint: 'Bytes since the start of the WAL', series: own(['wal_lsn', 'sent_lsn', 'replay_lsn', 'confirmed_flush_lsn', 'restart_lsn']), format: bytes },
     { title: 'Reorder buffer, spill files, files of the subscriber', series: own(['reorder_buffer_bytes', 'spill_file_bytes', 'sub_tmp_file_bytes']), format: bytes },
     { title: 'Retained WAL', series: own(['retained_wal_bytes']), format: bytes },
-    { title: 'Locks on the subscriber', hint: 'Transactions that hold row locks, and sessions that wait for one', series: own(['sub_row_excl_locks', 'sub_lock_waits']), format: count },
-    { title: 'CPU by process', hint: 'CPUs at work between two samples', series: cpu.map((key) => series(short(key.slice(4, -2), 50), rate(key))), format: (v) => v.toFixed(2) },
+    { title: 'Locks on the subscriber', hint: 'Transactions that hold row locks, and sessions that wait for one', series: own(['sub_row_excl_locks', 'sub_lock_waits']), format: count, stepped: true },
+    { title: 'CPU by process', hint: `CPUs at work, averaged over ${seconds(averaged)}`, series: cpu.map((key) => series(short(key.slice(4, -2), 50), rate(key))), format: (v) => v.toFixed(2) },
   ].filter((chart) => chart.series.length > 0 && (!only || only.includes(chart.title)));
   return section('timelines', 'Timelines', hint, timelines(column('t_s'), charts));
 }
@@ -271,7 +276,7 @@ export function gantt(data) {
             },
           },
           marks: [
-            Plot.gridX(grid),
+            Plot.gridX({ ...grid, ticks: Math.max(2, Math.floor(width / 140)) }),
             Plot.barX(bars, { x1: 'from', x2: 'to', y: (d) => `${d.row}\u0000${d.lane}`, fill: (d) => laneColor(d.lane), rx: 2, title: (d) => `${d.what}\n${seconds(d.from)} to ${seconds(d.to)} (${seconds(d.to - d.from)})`, tip: width > 500 }),
           ],
         }),
@@ -333,6 +338,8 @@ export function guesses(list) {
   return section('guesses', `Guesses (${list.length})`, hint, h('details', { open: list.length < 12 }, h('summary', {}, `${list.length} inputs`), table({ label: 'Guesses', head: ['Input', 'Value', 'Why'], rows: list.map((g) => [h('code', {}, name(g.path)), name(g.value), name(g.reason)]) })));
 }
 
+const manifestTitle = (key) => ({ simulated_s: 'simulated time', wall_s: 'took', simulated_s_per_wall_s: 'simulated seconds a second' })[key] ?? words(key);
+
 export function settings(data) {
   const list = data.settings ?? [];
   const manifest = data.manifest;
@@ -340,8 +347,9 @@ export function settings(data) {
   out.push(section('settings', 'Settings', 'The scenario as it was run, with what it extends and what the command line changed.', list.length ? h('details', {}, h('summary', {}, `${list.length} fields`), table({ label: 'Settings', head: ['Field', 'Value'], rows: list.map(([path, value]) => [h('code', {}, name(path)), name(value)]) })) : empty(data.settings_reason ?? 'The scenario file is not at hand.')));
   if (!manifest) out.push(section('manifest', 'Manifest', 'How this came about.', empty('There is no manifest: `replisim run --out FOLDER` writes one.')));
   else {
-    const text = (value) => (Array.isArray(value) ? (value.every((v) => typeof v !== 'object') ? value.map((v, i) => [i > 0 && ' ', h('code', {}, name(v))]) : `${value.length}`) : value !== null && typeof value === 'object' ? Object.entries(value).map(([k, v], i) => [i > 0 && ', ', h('code', {}, name(k)), ' = ', name(v)]) : name(value === null ? '\u2013' : value));
-    out.push(section('manifest', 'Manifest', 'How this came about.', h('dl', { class: 'pairs' }, Object.entries(manifest).map(([key, value]) => [h('dt', {}, key.replaceAll('_', ' ')), h('dd', {}, text(value))]))));
+    const shown = (key, value) => (/_per_wall_s$/.test(key) ? count(value) : formatter(key)(value));
+    const text = (key, value) => (typeof value === 'number' ? shown(key, value) : Array.isArray(value) ? (value.every((v) => typeof v !== 'object') ? value.map((v, i) => [i > 0 && ' ', h('code', {}, name(v))]) : `${value.length}`) : value !== null && typeof value === 'object' ? Object.entries(value).map(([k, v], i) => [i > 0 && ', ', h('code', {}, name(k)), ' = ', name(v)]) : name(value === null ? '\u2013' : value));
+    out.push(section('manifest', 'Manifest', 'How this came about.', h('dl', { class: 'pairs' }, Object.entries(manifest).map(([key, value]) => [h('dt', {}, manifestTitle(key)), h('dd', {}, text(key, value))]))));
   }
   return out;
 }
