@@ -8,7 +8,9 @@ const require = createRequire(join(process.env.REPLISIM_PAGES_MODULES, 'package.
 const { chromium } = require('playwright-core');
 export const axeSource = require('axe-core').source;
 
-const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+
+const patience_ms = 120_000; // a machine may be busy with other things
 
 let context;
 let folder;
@@ -16,6 +18,7 @@ let folder;
 export async function start() {
   folder = mkdtempSync(join(tmpdir(), 'replisim-chromium-'));
   context = await chromium.launchPersistentContext(folder, { executablePath: '/usr/bin/chromium', args: flags, viewport: { width: 1280, height: 900 } });
+  context.setDefaultTimeout(patience_ms);
 }
 
 export async function stop() {
@@ -37,9 +40,27 @@ export async function open(url, { width = 1280, scheme = 'light', allowed = () =
   const from = performance.now();
   await page.goto(url);
   await page.waitForSelector('h1');
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await drawn(page);
   return { page, complaints, requests, opened_ms: performance.now() - from };
 }
+
+/** Waits until what has been asked of the page is on the screen. */
+export const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+/** Puts the page into another window and other colours. */
+export async function look(page, width, scheme) {
+  await page.emulateMedia({ colorScheme: scheme });
+  await page.setViewportSize({ width, height: 900 });
+  await drawn(page);
+}
+
+/** How wide the page is, and the elements that are the cause where it does not fit. */
+export const overflow = (page) =>
+  page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    const outside = (element) => element.getBoundingClientRect().right > clientWidth + 1 && !element.closest('.scroll, nav.toc');
+    return scrollWidth <= clientWidth ? '' : `${scrollWidth} px in ${clientWidth}: ${[...document.querySelectorAll('body *')].filter(outside).slice(0, 4).map((element) => element.outerHTML.slice(0, 80)).join(' | ')}`;
+  });
 
 /** What axe-core calls serious or critical. */
 export async function serious(page) {

@@ -15,8 +15,9 @@ function fill(element, attributes, children) {
 export const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
 export const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
-/** A name that somebody else chose: of any length, in any direction of writing. */
-export const name = (text, attributes) => h('bdi', { dir: 'auto', ...attributes }, visible(text));
+/** A name that somebody else chose: of any length, in any direction of writing. Lines break after its _, . and / first. */
+export const name = (text, attributes) => h('bdi', { dir: 'auto', ...attributes }, visible(text).slice(0, mostBreaks).split(/(?<=[_./](?=\w))/).flatMap((part, i) => (i > 0 ? [h('wbr'), part] : part)), visible(text).slice(mostBreaks));
+const mostBreaks = 400;
 
 /** Control characters, and those that turn the direction of what follows, as visible marks. */
 export function visible(text) {

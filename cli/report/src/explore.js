@@ -109,7 +109,7 @@ function field(knob, i) {
       set(knob.path, value, knob.value);
     },
   });
-  return h('div', { class: 'field' }, h('label', { for: id, class: 'now' }, h('span', { class: 'now' }, h('span', {}, name(short(knob.label, 60))), now)), slider, where);
+  return h('div', { class: 'field' }, h('label', { for: id }, h('span', { class: 'now' }, h('span', {}, name(short(knob.label, 60))), now)), slider, where);
 }
 
 function drawFields() {
@@ -154,7 +154,7 @@ document.body.replaceChildren(
   h('a', { class: 'skip', href: '#main' }, 'To the answer'),
   h(
     'div',
-    { class: 'wrap' },
+    { class: 'wrap wide' },
     h('header', { class: 'top' }, h('p', { class: 'kicker' }, 'replisim explore'), h('h1', { class: Array.from(start.scenario).length > 120 ? 'verylong' : null }, name(start.scenario)), h('p', { class: 'meta' }, name(start.file))),
     h('div', { class: 'explore' }, h('aside', { class: 'side', 'aria-label': 'Settings' }, section('settings', 'Settings', null, fields, buttons, copied, status)), h('main', {}, main)),
     h('footer', { class: 'foot' }, 'Answers come from the simulator on this computer; nothing leaves it.'),

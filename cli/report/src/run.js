@@ -92,7 +92,7 @@ export function comparison(data) {
             y: { label: null, domain: shown.map((mode) => mode.streaming), padding: 0.25 },
             marks: [
               Plot.gridX({ ...grid, ticks: axis(width).ticks }),
-              Plot.barX(shown, { x: (d) => d.metrics[measure], y: 'streaming', fill: (d) => (d.current ? 'var(--c0)' : 'var(--c7)'), rx: 3 }),
+              Plot.barX(shown, { x: (d) => d.metrics[measure], y: 'streaming', fill: (d) => (d.current ? 'var(--c0)' : 'var(--bar)'), rx: 3 }),
               Plot.text(shown, { x: (d) => d.metrics[measure], y: 'streaming', text: (d) => format(d.metrics[measure]), textAnchor: 'start', dx: 6, fill: 'var(--ink)' }),
             ],
           }),

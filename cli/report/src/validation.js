@@ -189,12 +189,22 @@ function ratios(known, width) {
   return width < 500 ? fitting.filter((value) => value === 1 || value === fitting[0] || value === fitting.at(-1)) : fitting;
 }
 
+/** What the rows of the correlations are: costs by themselves, and those fitted by a common factor as one. */
+function factors(parameters) {
+  const groups = new Map();
+  for (const p of parameters) {
+    const key = p.together > 0 ? `together ${p.together}` : p.name;
+    groups.set(key, [...(groups.get(key) ?? []), p.name]);
+  }
+  return [...groups.values()].map((some) => (some.length > 1 ? `${some[0]} and ${some.length - 1} more` : some[0]));
+}
+
 export function calibrationPage(data) {
   const c = data.calibration;
   const cost = (value) => seconds(value);
   const unit = (p) => (p.name === 'cpu_speed' || /speed|factor|share/.test(p.name) ? count : cost);
   const known = c.parameters.filter((p) => p.value > 0 && p.low > 0 && p.high > 0);
-  const names = c.parameters.map((p) => p.name);
+  const names = factors(c.parameters);
   const matrix = c.correlations ?? [];
   const pairs = matrix.flatMap((row, i) => row.map((value, j) => ({ i, j, value }))).filter((pair) => pair.value !== null);
   return {
@@ -227,7 +237,7 @@ export function calibrationPage(data) {
       section(
         'correlations',
         'Correlations',
-        'How far an error in one parameter can hide in another: near 1 or -1 the figures fix only the two together.',
+        'How far an error in one parameter can hide in another: near 1 or -1 the figures fix only the two together. Costs with a common factor are one row.',
         pairs.length === 0
           ? empty('This calibration was written by a version that kept no correlations.')
           : [
