@@ -139,9 +139,8 @@ private:
       return "As the column of the view, in bytes; simulated";
     if (family.starts_with("pg_"))
       return "As the column of the view; simulated";
-    const bool seconds =
-        family.ends_with("_s") or
-        (family.find("_s_") != std::string::npos and not family.ends_with("_count"));
+    const bool seconds = family.ends_with("_s") or
+                         (family.find("_s_") != std::string::npos and not family.ends_with("_count"));
     return seconds ? "A metric of replisim, in seconds; simulated" : "A metric of replisim; simulated";
   }
   std::map<std::string, std::map<std::string, std::vector<std::pair<double, double>>>> families_;

@@ -92,7 +92,7 @@ export function shows(text, value, own) {
   const shown = Number(found[1].replaceAll(',', '').replace('\u2212', '-'));
   const units = { '': 1, ns: 1e-9, '\u00b5s': 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, d: 86400, byte: 1, bytes: 1, kB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4, '%': null };
   const places = (found[1].split('.')[1] ?? '').length;
-  if (own !== undefined && found[2] !== own.replace('1e9', '\u00d7 10\u2079')) return false;
+  if (own !== undefined && found[2] !== own.replace('1e9 bytes', '\u00d710\u2079 B')) return false;
   const unit = own === undefined ? units[found[2]] : 1;
   if (unit === undefined) return false;
   const scales = unit === null ? [1, 0.01] : [unit];

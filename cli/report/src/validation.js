@@ -7,7 +7,7 @@ const badge = (ok) => h('span', { class: `badge ${ok ? 'good' : 'bad'}` }, ok ? 
 const pct = (value) => `${value.toFixed(2)} %`;
 const signed = (value) => `${value > 0 ? '+' : ''}${value.toFixed(2)} %`;
 const own = new Map([['s', seconds], ['bytes', bytes], ['%', pct], ['percent', pct], ['count', count], ['ratio', count], ['', count], [undefined, count]]);
-const called = { '1e9 bytes': '\u00d7 10\u2079 bytes' };
+const called = { '1e9 bytes': '\u00d710\u2079 B' };
 const byUnit = (unit) => own.get(unit) ?? ((value) => `${count(value)} ${called[unit] ?? unit}`);
 /** The unit a number is shown with as it is; nothing where the page chooses one of its own. */
 const asIs = (unit) => (own.has(unit) ? undefined : unit);
