@@ -126,6 +126,14 @@ test('settings move the charts; copies lead to the same answer; an answer can be
   const after = await total(page);
   assert.notEqual(after, before);
   assert.match(await page.locator('.tiles .delta').first().textContent(), /^\+\d+\.\d % of /);
+  // The charts keep the pinned answer, too, which ended earlier.
+  const lag = page.locator('#timelines .chart').first();
+  assert.match(await lag.locator('.u-legend').textContent(), /not applied, pinned/);
+  await lag.focus();
+  await page.keyboard.press('Home');
+  assert.match(await page.locator('#timelines [role=status]').textContent(), /not applied, pinned 0 bytes$/);
+  await page.keyboard.press('End');
+  assert.match(await page.locator('#timelines [role=status]').textContent(), /not applied, pinned not known$/);
 
   const slider = page.locator('[data-knob="servers.pub.settings.logical_decoding_work_mem"]');
   await slider.focus();

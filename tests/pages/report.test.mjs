@@ -249,6 +249,26 @@ test('a sweep in a database', async () => {
   await page.close();
 });
 
+test('a sweep: lines with the intervals of replications; first across the axis of numbers that does the most', async () => {
+  const axes = ['--vary', 'workload.pgbench.clients=1,4,16', '--vary', 'servers.pub.settings.logical_decoding_work_mem=64kB,64MB,1GB'];
+  replisim('sweep', 'scenarios/lab/pgbench.yaml', ...axes, '--set', 'observe.until=10s', '--replications', '3', '--out', file('lines.json'));
+  replisim('report', file('lines.json'));
+  const { points } = readJson(file('lines.json'));
+  const all = await equalNumbers(file('lines.html'), { points }, 30);
+  assert.ok(all.some(({ path }) => /^points\.\d+\.half_width_95\.lag_s_mean$/.test(path)), 'the table has no half widths');
+  assert.ok(points.some((point) => point.half_width_95.lag_s_mean > 0));
+  const { page, complaints } = await open(pathToFileURL(file('lines.html')).href);
+  assert.equal(await page.getByLabel('Across').evaluate((menu) => menu.selectedOptions[0].textContent), 'workload.pgbench.clients');
+  assert.match(await page.locator('#charts figcaption').first().textContent(), /Bars are 95 % intervals over the replications/);
+  const shown = points.filter((point) => point.half_width_95.lag_s_mean >= 0).length;
+  assert.equal(await page.locator('#charts figure').first().locator('g[aria-label="rule"] line').count(), shown);
+  await page.getByLabel('Against').selectOption('-1');
+  assert.equal(await page.locator('#charts figure').count(), 1, 'without a second axis there is no heat map');
+  assert.match(await page.locator('#charts figcaption').first().textContent(), /means over the axes that are not shown/);
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
 test('ten thousand points: below 10 MB, open within 2 s', async () => {
   const small = readJson(file('sweep.json'));
   const [model] = small.points;

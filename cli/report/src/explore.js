@@ -16,7 +16,7 @@ let running = null;
 const status = h('p', { class: 'status', role: 'status', 'aria-live': 'polite' });
 const main = h('div', { id: 'main', tabindex: '-1' }, empty('Simulating \u2026'));
 const modes = h('div', {});
-const fields = h('div', {});
+const fields = h('div', { class: 'fields' });
 
 async function ask(what, body, signal) {
   const response = await fetch(`/${what}?token=${encodeURIComponent(token)}`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body), signal });
@@ -59,10 +59,10 @@ function problem(text) {
 
 function show() {
   const { result } = last;
-  const data = { result, timeline: last.timeline };
+  const data = { result, timeline: last.timeline, pinned: baseline?.timeline };
   main.replaceChildren(
     answer(result),
-    tiles(result, 'result', baseline),
+    tiles(result, 'result', baseline?.result),
     ...notices(result),
     pipeline(result),
     modes,
@@ -142,7 +142,7 @@ const unpin = h('button', { type: 'button', disabled: true, onclick: () => ((bas
 const buttons = h(
   'div',
   { class: 'controls' },
-  h('button', { type: 'button', class: 'primary', onclick: () => last && ((baseline = last.result), show(), (status.textContent = 'Pinned: figures now say how they differ from this answer.')) }, 'Pin this answer'),
+  h('button', { type: 'button', class: 'primary', onclick: () => last && ((baseline = last), show(), (status.textContent = 'Pinned: figures now say how they differ from this answer, and charts keep its lag.')) }, 'Pin this answer'),
   unpin,
   h('button', { type: 'button', onclick: () => (chosen.clear(), drawFields(), update()) }, 'Reset'),
   h('button', { type: 'button', onclick: copyYaml }, 'Copy as YAML'),

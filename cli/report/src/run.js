@@ -121,7 +121,7 @@ function stageBox(result, key, path, cpu) {
     'div',
     { class: `stage${key === result.bottleneck ? ' hot' : ''}` },
     h('span', { class: 'name' }, name(short(key.slice(dot + 1), 60))),
-    h('span', { class: 'where' }, 'on ', name(short(key.slice(0, dot), 60)), key === result.bottleneck && h('span', {}, ' \u00b7 ', strong('bottleneck'))),
+    h('span', { class: 'where' }, key.endsWith('.network') ? 'of slot ' : 'on ', name(short(key.slice(0, dot), 60)), key === result.bottleneck && h('span', {}, ' \u00b7 ', strong('bottleneck'))),
     h('div', { class: 'bar', role: 'img', 'aria-label': `busy ${percent(shares.busy)}, waiting for input ${percent(shares.starved)}, waiting for output ${percent(shares.blocked)}` }, h('span', { style: { width: `${100 * shares.busy}%`, background: 'var(--busy)' } }), h('span', { style: { width: `${100 * shares.blocked}%`, background: 'var(--blocked)' } })),
     h('dl', {}, h('dt', {}, 'busy'), h('dd', {}, number(shares.busy, percent, `${at}.busy`)), h('dt', {}, 'starved'), h('dd', {}, number(shares.starved, percent, `${at}.starved`)), h('dt', {}, 'blocked'), h('dd', {}, number(shares.blocked, percent, `${at}.blocked`)), cpu !== undefined && [h('dt', {}, 'CPU'), h('dd', {}, number(cpu, seconds, `${path}.metrics.cpu_${key}_s`))]),
   );
@@ -183,6 +183,32 @@ export function anatomy(result, path = 'result') {
   );
 }
 
+/** Adds the lag and the WAL of a pinned answer, whose samples lie at other times and may go on for longer. */
+function withPinned(times, charts, pinned) {
+  if (!(pinned?.rows.length > 1)) return [times, charts];
+  const at = Object.fromEntries(pinned.columns.map((column, i) => [column, i]));
+  const its = pinned.rows.map((row) => row[0]);
+  const later = its.filter((time) => time > times[times.length - 1]);
+  const all = [...times, ...later];
+  const wanted = { Lag: ['not applied', (row) => Math.max(0, row[at.wal_lsn] - row[at.replay_lsn])], 'Retained WAL': ['retained_wal_bytes', (row) => row[at.retained_wal_bytes]] };
+  let before = 0;
+  const value = (time, of) => {
+    if (time === all[0]) before = 0;
+    while (before + 2 < its.length && its[before + 1] <= time) before++;
+    const [from, to] = [its[before], its[before + 1]];
+    if (time > to) return null;
+    return of(pinned.rows[before]) + ((of(pinned.rows[before + 1]) - of(pinned.rows[before])) * (time - from)) / (to - from || 1);
+  };
+  return [
+    all,
+    charts.map((chart) => {
+      const longer = chart.series.map((series) => ({ ...series, values: [...series.values, ...later.map(() => null)] }));
+      const [label, of] = wanted[chart.title] ?? [];
+      return { ...chart, series: of ? [...longer, { label: `${label}, pinned`, values: all.map((time) => value(time, of)), color: '--c7' }] : longer };
+    }),
+  ];
+}
+
 export function timeline(data, only) {
   const hint = 'Drag over a chart to zoom all of them; a double click shows the whole run again. On a focused chart, arrow keys move the cursor and + and \u2212 zoom. With several slots, positions are those of the least advanced one and sizes are sums.';
   const rows = data.timeline?.rows ?? [];
@@ -206,7 +232,7 @@ export function timeline(data, only) {
     { title: 'Locks on the subscriber', hint: 'Transactions that hold row locks, and sessions that wait for one', series: own(['sub_row_excl_locks', 'sub_lock_waits']), format: count, stepped: true },
     { title: 'CPU by process', hint: `CPUs at work, averaged over ${seconds(averaged)}. A long piece of work is counted at once and shows as a peak.`, series: cpu.map((key) => series(short(key.slice(4, -2), 50), rate(key))), format: (v) => v.toFixed(2) },
   ].filter((chart) => chart.series.length > 0 && (!only || only.includes(chart.title)));
-  return section('timelines', 'Timelines', hint, timelines(column('t_s'), charts));
+  return section('timelines', 'Timelines', hint, timelines(...withPinned(column('t_s'), charts, data.pinned)));
 }
 
 const lanes = { backend: 'var(--c7)', walsender: 'var(--c1)', leader: 'var(--c2)', worker: 'var(--c0)', lock: 'var(--c4)' };

@@ -93,9 +93,9 @@ export function timelines(times, charts) {
           { label: 'time', value: (_, value) => (value === null || value === undefined ? '\u2013' : seconds(value)) },
           ...chart.series.map((series, i) => ({
             label: series.label,
-            stroke: css(`--c${i % 9}`),
+            stroke: css(series.color ?? `--c${i % 9}`),
             width: 1.7,
-            dash: i >= 9 ? [6, 3] : i % 3 === 1 ? [7, 3] : i % 3 === 2 ? [2, 3] : undefined,
+            dash: series.color ? [10, 4] : i >= 9 ? [6, 3] : i % 3 === 1 ? [7, 3] : i % 3 === 2 ? [2, 3] : undefined,
             paths: chart.stepped ? uPlot.paths.stepped({ align: 1 }) : undefined,
             points: { show: false },
             value: (_, value) => (value === null || value === undefined ? '\u2013' : chart.format(value)),
