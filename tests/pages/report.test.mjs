@@ -149,6 +149,24 @@ test('quantities that stay at zero have a sentence and no chart', async () => {
   await page.close();
 });
 
+test('several slots: stages of one kind side by side, one sentence for slots that fare alike', async () => {
+  replisim('run', 'scenarios/reports/u14_one_frozen_slot.yaml', '--set', 'observe.until=300s', '--out', file('slots'));
+  replisim('report', file('slots'));
+  const result = readJson(file('slots/result.json'));
+  const keys = Object.keys(result.stages);
+  const kinds = new Set(keys.map((key) => key.slice(key.indexOf('.') + 1)));
+  assert.ok(kinds.size < keys.length);
+  await equalNumbers(file('slots/report.html'), { result }, 200);
+  const { page } = await open(pathToFileURL(file('slots/report.html')).href);
+  assert.equal(await page.locator('#pipeline ol > li').count(), kinds.size);
+  assert.equal(await page.locator('#pipeline .stage').count(), keys.length);
+  const verdicts = new Set(Object.values(result.subscriptions).map((slot) => slot.verdict));
+  assert.ok(verdicts.size < Object.keys(result.subscriptions).length);
+  assert.equal(await page.locator('#answer .callout', { hasText: /^Slots? / }).count(), verdicts.size);
+  await page.close();
+  await sound(file('slots/report.html'));
+});
+
 test('the page can be used by keyboard alone: skip link first, scrolling tables can be reached', async () => {
   const { page } = await open(pathToFileURL(file('run/report.html')).href);
   await page.keyboard.press('Tab');

@@ -31,7 +31,7 @@ export function answer(result, path = 'result') {
   if (out.length === 0) out.push('Nothing was applied on a subscriber in this run. ');
   if (result.bottleneck) {
     const busy = result.stages?.[result.bottleneck]?.busy;
-    out.push('The stage that holds up the others is ', strong(name(result.bottleneck)));
+    out.push(busy < 0.5 ? 'The busiest stage is ' : 'The stage that holds up the others is ', strong(name(result.bottleneck)));
     if (busy !== undefined) out.push(', at work ', strong(number(busy, percent, `${path}.stages.${result.bottleneck}.busy`)), ' of the time');
     out.push('.');
   }
@@ -62,7 +62,12 @@ export function notices(result) {
   const out = [];
   if (result.outcomes?.length) out.push(h('div', { class: 'callout bad' }, h('p', {}, strong('What went wrong in the simulated cluster')), h('ul', { class: 'plain' }, result.outcomes.map((o) => h('li', {}, number(o.t_s, seconds), ': ', name(o.text))))));
   if (result.warnings?.length) out.push(h('div', { class: 'callout warn' }, h('p', {}, strong(result.warnings.length === 1 ? 'A warning' : `${result.warnings.length} warnings`)), h('ul', { class: 'plain' }, result.warnings.map((text) => h('li', {}, name(text))))));
-  for (const [slot, entry] of Object.entries(result.subscriptions ?? {})) if (entry.verdict) out.push(h('div', { class: `callout${/lost|falling behind/.test(entry.blame?.state ?? '') ? ' bad' : ''}` }, h('p', {}, strong(['Slot ', name(slot), ': ']), name(entry.verdict))));
+  const alike = new Map(); // slots of which the same is to be said
+  for (const [slot, entry] of Object.entries(result.subscriptions ?? {})) if (entry.verdict) alike.set(entry.verdict, [...(alike.get(entry.verdict) ?? []), slot]);
+  for (const [verdict, slots] of alike) {
+    const bad = /lost|falling behind/.test(result.subscriptions[slots[0]].blame?.state ?? '');
+    out.push(h('div', { class: `callout${bad ? ' bad' : ''}` }, h('p', {}, strong([slots.length > 1 ? 'Slots ' : 'Slot ', slots.map((slot, i) => [i > 0 && ', ', name(slot)]), ': ']), name(verdict))));
+  }
   return out;
 }
 
@@ -121,7 +126,7 @@ function stageBox(result, key, path, cpu) {
     'div',
     { class: `stage${key === result.bottleneck ? ' hot' : ''}` },
     h('span', { class: 'name' }, name(short(key.slice(dot + 1), 60))),
-    h('span', { class: 'where' }, key.endsWith('.network') ? 'of slot ' : 'on ', name(short(key.slice(0, dot), 60)), key === result.bottleneck && h('span', {}, ' \u00b7 ', strong('bottleneck'))),
+    h('span', { class: 'where' }, /\.(network|consumer)$/.test(key) ? 'of slot ' : 'on ', name(short(key.slice(0, dot), 60)), key === result.bottleneck && h('span', {}, ' \u00b7 ', strong(shares.busy < 0.5 ? 'busiest' : 'bottleneck'))),
     h('div', { class: 'bar', role: 'img', 'aria-label': `busy ${percent(shares.busy)}, waiting for input ${percent(shares.starved)}, waiting for output ${percent(shares.blocked)}` }, h('span', { style: { width: `${100 * shares.busy}%`, background: 'var(--busy)' } }), h('span', { style: { width: `${100 * shares.blocked}%`, background: 'var(--blocked)' } })),
     h('dl', {}, h('dt', {}, 'busy'), h('dd', {}, number(shares.busy, percent, `${at}.busy`)), h('dt', {}, 'starved'), h('dd', {}, number(shares.starved, percent, `${at}.starved`)), h('dt', {}, 'blocked'), h('dd', {}, number(shares.blocked, percent, `${at}.blocked`)), cpu !== undefined && [h('dt', {}, 'CPU'), h('dd', {}, number(cpu, seconds, `${path}.metrics.cpu_${key}_s`))]),
   );
@@ -134,14 +139,23 @@ export function pipeline(result, path = 'result') {
     return found < 0 ? order.length : found;
   };
   keys.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
-  const hint = 'Each box is a process, or several of the same kind, in the direction of the changes. Busy: on a CPU or a disk, or waiting for its turn there. Starved: waiting for input. Blocked: waiting for output.';
+  const kind = (key) => key.slice(key.indexOf('.') + 1);
+  const columns = [...new Set(keys.map(kind))].map((stage) => keys.filter((key) => kind(key) === stage));
+  const box = (key) => stageBox(result, key, path, result.metrics[`cpu_${key}_s`]);
+  /** Stages of one kind lie beside each other, not one behind the other; of very many the busiest are shown. */
+  const column = (some) => {
+    const most = 6;
+    const ranked = some.length > most ? [...some].sort((a, b) => result.stages[b].busy - result.stages[a].busy) : some;
+    return h('li', {}, h('div', { class: 'column' }, ranked.slice(0, most).map(box), ranked.length > most && h('details', {}, h('summary', {}, `${ranked.length - most} more`), h('div', { class: 'column' }, ranked.slice(most).map(box)))));
+  };
+  const hint = 'Each box is a process, or several of the same kind, in the direction of the changes; boxes one below the other work side by side. Busy: on a CPU or a disk, or waiting for its turn there. Starved: waiting for input. Blocked: waiting for output.';
   if (keys.length === 0) return section('pipeline', 'The pipeline', hint, empty('This run has no stages.'));
   const colours = legend([
     ['var(--busy)', 'busy'],
     ['var(--blocked)', 'blocked: waits for output'],
     ['var(--starved)', 'starved: waits for input'],
   ]);
-  return section('pipeline', 'The pipeline', hint, colours, h('ol', { class: 'pipeline' }, keys.map((key) => h('li', {}, stageBox(result, key, path, result.metrics[`cpu_${key}_s`])))));
+  return section('pipeline', 'The pipeline', hint, colours, h('ol', { class: 'pipeline' }, columns.map(column)));
 }
 
 export function anatomy(result, path = 'result') {
