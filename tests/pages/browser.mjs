@@ -47,6 +47,19 @@ export async function open(url, { width = 1280, scheme = 'light', allowed = () =
 /** Waits until what has been asked of the page is on the screen. */
 export const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
+/** Makes a check again and again until it holds: a page on a busy machine takes its time. */
+export async function eventually(check) {
+  const until = performance.now() + patience_ms / 2;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > until) throw error;
+      await new Promise((done) => setTimeout(done, 50));
+    }
+  }
+}
+
 /** Puts the page into another window and other colours. */
 export async function look(page, width, scheme) {
   await page.emulateMedia({ colorScheme: scheme });

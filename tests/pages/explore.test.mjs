@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { look, lookup, numbers, open, overflow, serious, start, stop } from './browser.mjs';
+import { eventually, look, lookup, numbers, open, overflow, serious, start, stop } from './browser.mjs';
 import { allowance, binary, cpuOf, explore, file, headline, median, replisim, slowdown, source, write } from './program.mjs';
 
 let url;
@@ -142,7 +142,11 @@ test('settings move the charts; copies lead to the same answer; an answer can be
   assert.equal(await slider.getAttribute('aria-valuetext'), '4GB');
 
   await page.getByRole('button', { name: 'Copy as command' }).click();
-  const command = await page.evaluate(() => navigator.clipboard.readText());
+  const command = await eventually(async () => {
+    const text = await page.evaluate(() => navigator.clipboard.readText());
+    assert.match(text, /^replisim run /);
+    return text;
+  });
   const run = JSON.parse(execFileSync('sh', ['-c', `${command.replace(/^replisim /, '"$REPLISIM" ')} --format json`], { cwd: source, env: { ...process.env, REPLISIM: binary }, encoding: 'utf8' }));
   const shown = await numbers(page);
   assert.ok(shown.length > 60);
