@@ -19,7 +19,7 @@ help: ## what can be made
 deps: ## install the missing Debian packages, as root or with sudo
 	@scripts/deps.sh
 
-deps-tests: ## install what the tests need besides: Python for the notebooks, a PostgreSQL server
+deps-tests: ## install what the tests need besides: Python, a PostgreSQL server, a browser, Node.js
 	@scripts/deps.sh --tests
 
 build: deps ## build the program and the tests (release) into build/
@@ -40,12 +40,12 @@ validation: build ## write docs/validation.md anew: every suite, predicted besid
 test: deps-tests build ## set up, build and run every test and the validation suites
 	@scripts/test.sh build $(JOBS)
 
-pages: build ## the tests of the HTML pages in a browser
+pages: build ## only the tests of the HTML pages in a browser
 	@scripts/deps.sh --pages
 	@ctest --test-dir build --output-on-failure -L pages
 
 live: build ## the long tests with real servers, 15 to 18, and the lab's full plan (installs postgresql-15)
-	@scripts/deps.sh --tests --pages
+	@scripts/deps.sh --tests
 	@tests/live/all.sh build/cli/replisim build/live build/live-work
 
 format: ## format all C++ files (installs clang-format)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs the Debian packages replisim is built from, but only those that are missing.
 #
-# Usage: scripts/deps.sh [--tests] [--pages] [EXTRA_PACKAGE...]
-# --tests: also what `make test` needs; --pages: a browser and Node.js, for `make pages` and `make live`.
+# Usage: scripts/deps.sh [--tests | --pages] [EXTRA_PACKAGE...]
+# --tests: also what `make test` and `make live` need; --pages: only a browser and Node.js of that, for `make pages`.
 # REPLISIM_SKIP_DEPS=1 skips everything, for systems that get the same libraries another way.
 set -euo pipefail
 
@@ -11,15 +11,19 @@ packages=(
   libsimgrid-dev libboost-dev libeigen3-dev libyaml-cpp-dev libfmt-dev
   nlohmann-json3-dev libcli11-dev libsqlite3-dev zlib1g-dev libzstd-dev libcpp-httplib-dev libpq-dev catch2
 )
-if [[ ${1:-} == --tests ]]; then
+for_tests=0 for_pages=0
+while [[ ${1:-} == --tests || ${1:-} == --pages ]]; do
+  [[ $1 == --pages ]] || for_tests=1
+  for_pages=1 # every test includes those of the pages
   shift
+done
+if ((for_tests)); then
   packages+=(
     python3-jsonschema python3-yaml python3-pandas python3-matplotlib python3-ipykernel jupyter-nbconvert
     postgresql-client-15 postgresql-15
   )
 fi
-if [[ ${1:-} == --pages ]]; then
-  shift
+if ((for_pages)); then
   packages+=(chromium)
   # Other sources of Node.js bring npm with them and leave no room for Debian's package of that name.
   command -v node >/dev/null || packages+=(nodejs)

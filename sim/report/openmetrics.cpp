@@ -110,6 +110,8 @@ public:
     std::string out;
     for (const auto& [family, all] : families_) {
       out += fmt::format("# TYPE {} {}\n", family, family.starts_with("pg_") ? "unknown" : "gauge");
+      if (const char* unit = unit_of(family); unit != nullptr)
+        out += fmt::format("# UNIT {} {}\n", family, unit);
       out += fmt::format("# HELP {} {}\n", family, help(family));
       for (const auto& [labels, series] : all)
         for (const auto& [value, at_s] : series) {
@@ -123,6 +125,11 @@ public:
   }
 
 private:
+  /// The format knows the unit of a family by the end of its name.
+  static const char* unit_of(const std::string& family) {
+    return family.ends_with("_bytes") ? "bytes" : family.ends_with("_seconds") ? "seconds" : nullptr;
+  }
+
   static std::string help(const std::string& family) {
     if (family == "pg_current_wal_lsn")
       return "pg_current_wal_lsn() in bytes, simulated";
@@ -130,8 +137,11 @@ private:
       return "As the column of the view, in seconds; simulated";
     if (family.ends_with("_lsn"))
       return "As the column of the view, in bytes; simulated";
-    return family.starts_with("pg_") ? "As the column of the view; simulated"
-                                     : "A metric of replisim; simulated";
+    if (family.starts_with("pg_"))
+      return "As the column of the view; simulated";
+    const bool seconds = family.ends_with("_s") or
+                         (family.find("_s_") != std::string::npos and not family.ends_with("_count"));
+    return seconds ? "A metric of replisim, in seconds; simulated" : "A metric of replisim; simulated";
   }
   std::map<std::string, std::map<std::string, std::vector<std::pair<double, double>>>> families_;
 };

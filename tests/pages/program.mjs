@@ -34,3 +34,29 @@ export function explore(...args) {
     });
   });
 }
+
+/**
+ * How many times longer than its CPU time something takes here at the moment: 1 on a quiet machine. Times of day are
+ * judged by it, as tests may run beside anything.
+ */
+export function slowdown(cpu_ms = 25) {
+  const before = process.cpuUsage();
+  const from = performance.now();
+  let spent = 0;
+  while (spent < cpu_ms) {
+    const used = process.cpuUsage(before);
+    spent = (used.user + used.system) / 1000;
+  }
+  return Math.max(1, (performance.now() - from) / spent);
+}
+export const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+
+/** What may take `ms` on a quiet machine may take this on the one there is. */
+export const allowance = (ms, slow) => ms * (slow < 1.1 ? 1 : 3 * slow) * Number(process.env.REPLISIM_PAGES_SLOWER ?? 1);
+
+/** CPU time of a process and the children it has waited for. */
+export function cpuOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ');
+  const ticks_a_second = 100; // USER_HZ, the same on every Linux
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / ticks_a_second;
+}

@@ -15,6 +15,10 @@ for needed in node npm chromium; do
     exit 1
   }
 done
+node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 18 ? 1 : 0)' || {
+  echo "pages: node is $(node --version); 18 or later is needed" >&2
+  exit 1
+}
 mkdir -p "$folder"
 rm -rf "$folder/src"
 cp -r "$here/../../cli/report/"{package.json,package-lock.json,build.mjs,src} "$folder"

@@ -228,7 +228,7 @@ TEST_CASE("OpenMetrics: families in one piece, escaped labels, an end", "[openme
     REQUIRE(text.ends_with("# EOF\n"));
     std::istringstream lines(text);
     std::string line, family;
-    std::set<std::string> seen;
+    std::set<std::string> seen, units;
     std::map<std::string, double> last;
     while (std::getline(lines, line) and line != "# EOF") {
       if (line.starts_with("# TYPE ")) {
@@ -238,6 +238,15 @@ TEST_CASE("OpenMetrics: families in one piece, escaped labels, an end", "[openme
       }
       if (line.starts_with("# HELP ")) {
         REQUIRE(line.substr(7, family.size()) == family);
+        continue;
+      }
+      if (line.starts_with("# UNIT ")) {
+        // The name of a family that has a unit ends with it.
+        REQUIRE(line.substr(7, family.size() + 1) == family + " ");
+        const std::string unit = line.substr(family.size() + 8);
+        REQUIRE((unit == "bytes" or unit == "seconds"));
+        REQUIRE(family.ends_with("_" + unit));
+        units.insert(family);
         continue;
       }
       REQUIRE(line.starts_with(family));
@@ -258,6 +267,8 @@ TEST_CASE("OpenMetrics: families in one piece, escaped labels, an end", "[openme
           "pg_replication_slots_restart_lsn", "replisim_total_s", "replisim_cpu_seconds"})
       CHECK(seen.contains(column));
     CHECK(seen.contains("pg_stat_replication_sent_lsn") == start.has_value());
+    for (const auto& name : seen)
+      CHECK(units.contains(name) == (name.ends_with("_bytes") or name.ends_with("_seconds")));
     CHECK(text.find(R"(scenario="a \"quoted\" name\nof two \\ lines")") != std::string::npos);
     const auto& slot = replications.runs.front().subscriptions.at("s");
     CHECK(text.find(fmt::format("pg_stat_replication_slots_stream_count{{slot_name=\"s\"}} {}",

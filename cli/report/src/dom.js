@@ -15,8 +15,9 @@ function fill(element, attributes, children) {
 export const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
 export const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
-/** A name that somebody else chose: of any length, in any direction of writing. */
-export const name = (text, attributes) => h('bdi', { dir: 'auto', ...attributes }, visible(text));
+/** A name that somebody else chose: of any length, in any direction of writing. Lines break after its _, . and / first. */
+export const name = (text, attributes) => h('bdi', { dir: 'auto', ...attributes }, visible(text).slice(0, mostBreaks).split(/(?<=[_./](?=\w))/).flatMap((part, i) => (i > 0 ? [h('wbr'), part] : part)), visible(text).slice(mostBreaks));
+const mostBreaks = 400;
 
 /** Control characters, and those that turn the direction of what follows, as visible marks. */
 export function visible(text) {
@@ -29,6 +30,13 @@ export function short(text, most = 40) {
   return all.length > most ? `${all.slice(0, most - 1).join('')}\u2026` : all.join('');
 }
 
+/** The same with beginning and end kept: what sets names apart may be at either. */
+export function middle(text, most) {
+  const all = Array.from(visible(text));
+  const end = Math.floor((most - 1) * 0.55);
+  return all.length > most ? `${all.slice(0, most - 1 - end).join('')}\u2026${all.slice(all.length - end).join('')}` : all.join('');
+}
+
 let ids = 0;
 export const uid = (prefix) => `${prefix}-${++ids}`;
 
@@ -38,9 +46,20 @@ export function section(id, title, hint, ...children) {
 
 export const empty = (text) => h('p', { class: 'empty' }, text);
 
+/** A column of text is never narrower than its longest text, or than so many characters: below that the table scrolls. */
+const narrowest = 15;
+
 /** A table; cells are nodes or text, `numeric` the columns that hold numbers. The first cell of a row is its head. */
 export function table({ caption, head, rows, numeric = [], current = -1, label }) {
   const align = (i) => (numeric.includes(i) ? 'num' : null);
+  const body = rows.map((row, r) =>
+    h('tr', { class: r === current ? 'current' : null }, row.map((cell, i) => (i === 0 ? h('th', { scope: 'row', class: align(i) }, cell) : h('td', { class: align(i) }, cell)))),
+  );
+  const width = (i) => {
+    if (numeric.includes(i)) return undefined;
+    const longest = body.reduce((most, row) => Math.max(most, row.children[i]?.textContent.length ?? 0), typeof head[i] === 'string' ? head[i].length : head[i]?.textContent?.length ?? 0);
+    return { minWidth: `calc(${Math.min(longest, narrowest)}ch + 1.2rem)` };
+  };
   return h(
     'div',
     { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label ?? caption ?? 'table' },
@@ -48,14 +67,8 @@ export function table({ caption, head, rows, numeric = [], current = -1, label }
       'table',
       {},
       caption && h('caption', {}, caption),
-      h('thead', {}, h('tr', {}, head.map((cell, i) => h('th', { scope: 'col', class: align(i) }, cell)))),
-      h(
-        'tbody',
-        {},
-        rows.map((row, r) =>
-          h('tr', { class: r === current ? 'current' : null }, row.map((cell, i) => (i === 0 ? h('th', { scope: 'row', class: align(i) }, cell) : h('td', { class: align(i) }, cell)))),
-        ),
-      ),
+      h('thead', {}, h('tr', {}, head.map((cell, i) => h('th', { scope: 'col', class: align(i), style: width(i) }, cell)))),
+      h('tbody', {}, body),
     ),
   );
 }

@@ -16,7 +16,7 @@ let running = null;
 const status = h('p', { class: 'status', role: 'status', 'aria-live': 'polite' });
 const main = h('div', { id: 'main', tabindex: '-1' }, empty('Simulating \u2026'));
 const modes = h('div', {});
-const fields = h('div', {});
+const fields = h('div', { class: 'fields' });
 
 async function ask(what, body, signal) {
   const response = await fetch(`/${what}?token=${encodeURIComponent(token)}`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body), signal });
@@ -59,10 +59,10 @@ function problem(text) {
 
 function show() {
   const { result } = last;
-  const data = { result, timeline: last.timeline };
+  const data = { result, timeline: last.timeline, pinned: baseline?.timeline };
   main.replaceChildren(
     answer(result),
-    tiles(result, 'result', baseline),
+    tiles(result, 'result', baseline?.result),
     ...notices(result),
     pipeline(result),
     modes,
@@ -109,7 +109,7 @@ function field(knob, i) {
       set(knob.path, value, knob.value);
     },
   });
-  return h('div', { class: 'field' }, h('label', { for: id, class: 'now' }, h('span', { class: 'now' }, h('span', {}, name(short(knob.label, 60))), now)), slider, where);
+  return h('div', { class: 'field' }, h('label', { for: id }, h('span', { class: 'now' }, h('span', {}, name(short(knob.label, 60))), now)), slider, where);
 }
 
 function drawFields() {
@@ -142,7 +142,7 @@ const unpin = h('button', { type: 'button', disabled: true, onclick: () => ((bas
 const buttons = h(
   'div',
   { class: 'controls' },
-  h('button', { type: 'button', class: 'primary', onclick: () => last && ((baseline = last.result), show(), (status.textContent = 'Pinned: figures now say how they differ from this answer.')) }, 'Pin this answer'),
+  h('button', { type: 'button', class: 'primary', onclick: () => last && ((baseline = last), show(), (status.textContent = 'Pinned: figures now say how they differ from this answer, and charts keep its lag.')) }, 'Pin this answer'),
   unpin,
   h('button', { type: 'button', onclick: () => (chosen.clear(), drawFields(), update()) }, 'Reset'),
   h('button', { type: 'button', onclick: copyYaml }, 'Copy as YAML'),
@@ -154,7 +154,7 @@ document.body.replaceChildren(
   h('a', { class: 'skip', href: '#main' }, 'To the answer'),
   h(
     'div',
-    { class: 'wrap' },
+    { class: 'wrap wide' },
     h('header', { class: 'top' }, h('p', { class: 'kicker' }, 'replisim explore'), h('h1', { class: Array.from(start.scenario).length > 120 ? 'verylong' : null }, name(start.scenario)), h('p', { class: 'meta' }, name(start.file))),
     h('div', { class: 'explore' }, h('aside', { class: 'side', 'aria-label': 'Settings' }, section('settings', 'Settings', null, fields, buttons, copied, status)), h('main', {}, main)),
     h('footer', { class: 'foot' }, 'Answers come from the simulator on this computer; nothing leaves it.'),

@@ -5,7 +5,7 @@ const group = (text) => text.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 
 function digits(value, most) {
   const size = Math.abs(value);
-  const places = size >= 1000 ? 0 : most;
+  const places = size >= 1000 || Number.isInteger(value) ? 0 : size >= 100 ? Math.min(most, 1) : size >= 10 ? Math.min(most, 2) : most;
   const [whole, rest] = value.toFixed(places).split('.');
   return group(whole) + (rest ? `.${rest}` : '');
 }
@@ -23,11 +23,20 @@ export function seconds(value) {
 
 export function bytes(value) {
   let size = Math.abs(value);
+  if (size === 1) return `${value} byte`;
   for (const unit of ['bytes', 'kB', 'MB', 'GB', 'TB']) {
     if (size < 1024 || unit === 'TB') return `${value < 0 ? '-' : ''}${unit === 'bytes' ? group(size.toFixed(0)) : digits(size, 1)} ${unit}`;
     size /= 1024;
   }
   return '';
+}
+
+/** Round numbers of bytes for an axis from `low` to `high`: multiples of a power of two. */
+export function byteTicks(low, high, most = 6) {
+  const step = 2 ** Math.max(0, Math.ceil(Math.log2((high - low) / most)));
+  const out = [];
+  for (let at = Math.ceil(low / step) * step; at <= high; at += step) out.push(at);
+  return out;
 }
 
 /** Without zeros that say nothing, for axes. */
@@ -39,17 +48,17 @@ export const percent = (value) => `${(100 * value).toFixed(1)} %`;
 /** How a metric is shown, by the unit its name ends with. */
 export function formatter(metric) {
   if (/_ns$/.test(metric)) return (value) => seconds(value / 1e9);
-  if (/(^|_)s$|_s_(mean|p\d+|max|min)$|(^|\.)(mean|p50|p95|p99)_s$/.test(metric)) return seconds;
+  if (/(^|_)s$|_s_(mean|p\d+|max|min|total)$|(^|\.)(mean|p50|p95|p99)_s$/.test(metric)) return seconds;
   if (/bytes/.test(metric)) return bytes;
   if (/(_share|utilisation|utilization)$/.test(metric)) return percent;
   return count;
 }
 
-/** A number on the page: rounded for the eye, exact in `value`, and where in the JSON it comes from. */
-export function number(value, metric, path) {
+/** A number on the page: rounded for the eye, exact in `value`, and where in the JSON it comes from (in `unit`). */
+export function number(value, metric, path, unit) {
   if (value === null || value === undefined || Number.isNaN(value)) return h('span', { class: 'num', 'aria-label': 'not known' }, '\u2013');
   const text = (typeof metric === 'function' ? metric : formatter(metric))(value);
-  return h('data', { class: 'num', value: String(value), 'data-path': path ?? null, title: String(value) }, text);
+  return h('data', { class: 'num', value: String(value), 'data-path': path ?? null, 'data-unit': unit ?? null, title: String(value) }, text);
 }
 
 const titles = {

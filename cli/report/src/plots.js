@@ -1,8 +1,12 @@
 // Charts that stand still, drawn by Observable Plot as SVG: they take the page's colours and print well.
 import * as Plot from '@observablehq/plot';
-import { h, short } from './dom.js';
+import { h } from './dom.js';
+import { bytes, byteTicks, count, tick } from './format.js';
 
 export { Plot };
+
+/** How many letters of a label fit into a margin. */
+export const fitting = (margin) => Math.max(6, Math.floor((margin - 12) / 6.6));
 
 /** A place for a chart that is drawn again when its width changes. `draw(width)` gives an element or null. */
 export function plot(label, draw) {
@@ -33,5 +37,10 @@ export const base = (width, options) =>
     marks: options.marks.filter(Boolean),
   });
 
-export const shortTick = (most) => (text) => short(text, most);
+/** The options of an axis of a metric whose values reach from `low` to `high`. Bytes go up in powers of two. */
+export function scaleOf(format, low, high, most = 6) {
+  const ticks = format === bytes ? byteTicks(low, high, most) : format === count && high - low <= most && high - low >= 1 ? Array.from({ length: Math.floor(high) - Math.ceil(low) + 1 }, (_, i) => Math.ceil(low) + i) : most;
+  return { tickFormat: tick(format), ticks };
+}
+
 export const grid = { stroke: 'var(--grid)', strokeOpacity: 1 };

@@ -11,6 +11,14 @@ const data = JSON.parse(document.getElementById('data').textContent);
 const page = pages[data.kind](data);
 const sections = page.sections.flat(Infinity).filter(Boolean);
 
+// What is folded on the screen is open on paper.
+const folded = [];
+addEventListener('beforeprint', () => {
+  folded.splice(0, folded.length, ...document.querySelectorAll('details:not([open])'));
+  for (const element of folded) element.open = true;
+});
+addEventListener('afterprint', () => folded.forEach((element) => (element.open = false)));
+
 document.body.replaceChildren(
   h('a', { class: 'skip', href: '#main' }, 'To the content'),
   h(

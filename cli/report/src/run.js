@@ -1,7 +1,7 @@
 // The page of one run.
 import { h, name, section, empty, table, figure, legend, choice, short, visible } from './dom.js';
-import { number, seconds, bytes, count, percent, tick, title } from './format.js';
-import { Plot, plot, base, grid, shortTick } from './plots.js';
+import { number, seconds, bytes, count, percent, tick, title, formatter } from './format.js';
+import { Plot, plot, base, grid, scaleOf } from './plots.js';
 import { timelines } from './timeseries.js';
 
 const order = ['backend', 'clients', 'walwriter', 'walsender', 'network', 'consumer', 'apply_worker', 'parallel_apply_worker'];
@@ -23,13 +23,15 @@ export function answer(result, path = 'result') {
   if (m.tps !== undefined && m.tps > 0) out.push('The publisher commits ', at('tps'), ' transactions a second. ');
   if (m.lag_s_mean !== undefined) {
     out.push('A commit is applied ', at('lag_s_mean'), ' later on average');
-    if (m.lag_s_p99 !== undefined) out.push(', one in a hundred more than ', at('lag_s_p99'));
+    // Quantiles are kept to 1 %: where all are late alike, the 99th may seem to lie below the mean.
+    if (m.lag_s_p99 > 1.02 * m.lag_s_mean) out.push(', one in a hundred more than ', at('lag_s_p99'));
+    else if (m.lag_s_p99 !== undefined) out.push(', nearly all alike');
     out.push('. ');
   }
   if (out.length === 0) out.push('Nothing was applied on a subscriber in this run. ');
   if (result.bottleneck) {
     const busy = result.stages?.[result.bottleneck]?.busy;
-    out.push('The stage that holds up the others is ', strong(name(result.bottleneck)));
+    out.push(busy < 0.5 ? 'The busiest stage is ' : 'The stage that holds up the others is ', strong(name(result.bottleneck)));
     if (busy !== undefined) out.push(', at work ', strong(number(busy, percent, `${path}.stages.${result.bottleneck}.busy`)), ' of the time');
     out.push('.');
   }
@@ -60,7 +62,12 @@ export function notices(result) {
   const out = [];
   if (result.outcomes?.length) out.push(h('div', { class: 'callout bad' }, h('p', {}, strong('What went wrong in the simulated cluster')), h('ul', { class: 'plain' }, result.outcomes.map((o) => h('li', {}, number(o.t_s, seconds), ': ', name(o.text))))));
   if (result.warnings?.length) out.push(h('div', { class: 'callout warn' }, h('p', {}, strong(result.warnings.length === 1 ? 'A warning' : `${result.warnings.length} warnings`)), h('ul', { class: 'plain' }, result.warnings.map((text) => h('li', {}, name(text))))));
-  for (const [slot, entry] of Object.entries(result.subscriptions ?? {})) if (entry.verdict) out.push(h('div', { class: `callout${/lost|falling behind/.test(entry.blame?.state ?? '') ? ' bad' : ''}` }, h('p', {}, strong(['Slot ', name(slot), ': ']), name(entry.verdict))));
+  const alike = new Map(); // slots of which the same is to be said
+  for (const [slot, entry] of Object.entries(result.subscriptions ?? {})) if (entry.verdict) alike.set(entry.verdict, [...(alike.get(entry.verdict) ?? []), slot]);
+  for (const [verdict, slots] of alike) {
+    const bad = /lost|falling behind/.test(result.subscriptions[slots[0]].blame?.state ?? '');
+    out.push(h('div', { class: `callout${bad ? ' bad' : ''}` }, h('p', {}, strong([slots.length > 1 ? 'Slots ' : 'Slot ', slots.map((slot, i) => [i > 0 && ', ', name(slot)]), ': ']), name(verdict))));
+  }
   return out;
 }
 
@@ -73,6 +80,8 @@ export function comparison(data) {
   const current = modes.findIndex((mode) => mode.current);
   const measure = keys.includes('total_s') ? 'total_s' : keys.includes('lag_s_mean') ? 'lag_s_mean' : keys[0];
   const shown = modes.filter((mode) => mode.metrics?.[measure] !== undefined);
+  const format = formatter(measure ?? '');
+  const axis = (width) => scaleOf(format, 0, Math.max(...shown.map((mode) => mode.metrics[measure])), Math.max(3, Math.floor(width / 130)));
   return section(
     'modes',
     'Off, on and parallel',
@@ -81,17 +90,17 @@ export function comparison(data) {
       figure(
         title(measure),
         null,
-        plot(`${title(measure)} by mode: ${shown.map((mode) => `${mode.streaming} ${seconds(mode.metrics[measure])}`).join(', ')}`, (width) =>
+        plot(`${title(measure)} by mode: ${shown.map((mode) => `${mode.streaming} ${format(mode.metrics[measure])}`).join(', ')}`, (width) =>
           base(width, {
             height: 40 + 38 * shown.length,
             marginLeft: 70,
             marginRight: 74,
-            x: { label: null, tickFormat: tick(seconds), ticks: Math.max(3, Math.floor(width / 130)) },
+            x: { label: null, ...axis(width) },
             y: { label: null, domain: shown.map((mode) => mode.streaming), padding: 0.25 },
             marks: [
-              Plot.gridX(grid),
-              Plot.barX(shown, { x: (d) => d.metrics[measure], y: 'streaming', fill: (d) => (d.current ? 'var(--c0)' : 'var(--c7)'), fillOpacity: (d) => (d.current ? 1 : 0.65), rx: 3 }),
-              Plot.text(shown, { x: (d) => d.metrics[measure], y: 'streaming', text: (d) => seconds(d.metrics[measure]), textAnchor: 'start', dx: 6, fill: 'var(--ink)' }),
+              Plot.gridX({ ...grid, ticks: axis(width).ticks }),
+              Plot.barX(shown, { x: (d) => d.metrics[measure], y: 'streaming', fill: (d) => (d.current ? 'var(--c0)' : 'var(--bar)'), rx: 3 }),
+              Plot.text(shown, { x: (d) => d.metrics[measure], y: 'streaming', text: (d) => format(d.metrics[measure]), textAnchor: 'start', dx: 6, fill: 'var(--ink)' }),
             ],
           }),
         ),
@@ -117,7 +126,7 @@ function stageBox(result, key, path, cpu) {
     'div',
     { class: `stage${key === result.bottleneck ? ' hot' : ''}` },
     h('span', { class: 'name' }, name(short(key.slice(dot + 1), 60))),
-    h('span', { class: 'where' }, 'on ', name(short(key.slice(0, dot), 60)), key === result.bottleneck && h('span', {}, ' \u00b7 ', strong('bottleneck'))),
+    h('span', { class: 'where' }, /\.(network|consumer)$/.test(key) ? 'of slot ' : 'on ', name(short(key.slice(0, dot), 60)), key === result.bottleneck && h('span', {}, ' \u00b7 ', strong(shares.busy < 0.5 ? 'busiest' : 'bottleneck'))),
     h('div', { class: 'bar', role: 'img', 'aria-label': `busy ${percent(shares.busy)}, waiting for input ${percent(shares.starved)}, waiting for output ${percent(shares.blocked)}` }, h('span', { style: { width: `${100 * shares.busy}%`, background: 'var(--busy)' } }), h('span', { style: { width: `${100 * shares.blocked}%`, background: 'var(--blocked)' } })),
     h('dl', {}, h('dt', {}, 'busy'), h('dd', {}, number(shares.busy, percent, `${at}.busy`)), h('dt', {}, 'starved'), h('dd', {}, number(shares.starved, percent, `${at}.starved`)), h('dt', {}, 'blocked'), h('dd', {}, number(shares.blocked, percent, `${at}.blocked`)), cpu !== undefined && [h('dt', {}, 'CPU'), h('dd', {}, number(cpu, seconds, `${path}.metrics.cpu_${key}_s`))]),
   );
@@ -130,19 +139,28 @@ export function pipeline(result, path = 'result') {
     return found < 0 ? order.length : found;
   };
   keys.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
-  const hint = 'Each box is a process, or several of the same kind, in the direction of the changes. Busy: on a CPU or a disk, or waiting for its turn there. Starved: waiting for input. Blocked: waiting for output.';
+  const kind = (key) => key.slice(key.indexOf('.') + 1);
+  const columns = [...new Set(keys.map(kind))].map((stage) => keys.filter((key) => kind(key) === stage));
+  const box = (key) => stageBox(result, key, path, result.metrics[`cpu_${key}_s`]);
+  /** Stages of one kind lie beside each other, not one behind the other; of very many the busiest are shown. */
+  const column = (some) => {
+    const most = 6;
+    const ranked = some.length > most ? [...some].sort((a, b) => result.stages[b].busy - result.stages[a].busy) : some;
+    return h('li', {}, h('div', { class: 'column' }, ranked.slice(0, most).map(box), ranked.length > most && h('details', {}, h('summary', {}, `${ranked.length - most} more`), h('div', { class: 'column' }, ranked.slice(most).map(box)))));
+  };
+  const hint = 'Each box is a process, or several of the same kind, in the direction of the changes; boxes one below the other work side by side. Busy: on a CPU or a disk, or waiting for its turn there. Starved: waiting for input. Blocked: waiting for output.';
   if (keys.length === 0) return section('pipeline', 'The pipeline', hint, empty('This run has no stages.'));
   const colours = legend([
     ['var(--busy)', 'busy'],
     ['var(--blocked)', 'blocked: waits for output'],
     ['var(--starved)', 'starved: waits for input'],
   ]);
-  return section('pipeline', 'The pipeline', hint, colours, h('ol', { class: 'pipeline' }, keys.map((key) => h('li', {}, stageBox(result, key, path, result.metrics[`cpu_${key}_s`])))));
+  return section('pipeline', 'The pipeline', hint, colours, h('ol', { class: 'pipeline' }, columns.map(column)));
 }
 
 export function anatomy(result, path = 'result') {
   const slots = Object.entries(result.subscriptions ?? {}).filter(([, entry]) => entry.lag_anatomy);
-  const hint = 'Where the time from the commit record to the applied commit goes. The bar is the mean; quantiles are of each stage by itself and do not add up to those of the whole.';
+  const hint = 'Where the time from the commit record to the applied commit goes. The bar is the mean; quantiles are of each stage by itself, kept to 1 %, and do not add up to those of the whole.';
   if (slots.length === 0) return section('lag', 'Lag anatomy', hint, empty('No transaction was applied, so there is no lag to take apart.'));
   return section(
     'lag',
@@ -159,7 +177,7 @@ export function anatomy(result, path = 'result') {
       const columns = ['mean_s', 'p50_s', 'p95_s', 'p99_s'];
       return h(
         'div',
-        {},
+        { class: 'slot' },
         h('h3', {}, 'Slot ', name(slot), ' ', h('span', { class: 'meta' }, '\u00b7 ', number(lag.transactions, count, `${at}.transactions`), lag.transactions === 1 ? ' transaction' : ' transactions')),
         h('div', { class: 'meta' }, 'mean'),
         bar('mean_s'),
@@ -179,8 +197,34 @@ export function anatomy(result, path = 'result') {
   );
 }
 
+/** Adds the lag and the WAL of a pinned answer, whose samples lie at other times and may go on for longer. */
+function withPinned(times, charts, pinned) {
+  if (!(pinned?.rows.length > 1)) return [times, charts];
+  const at = Object.fromEntries(pinned.columns.map((column, i) => [column, i]));
+  const its = pinned.rows.map((row) => row[0]);
+  const later = its.filter((time) => time > times[times.length - 1]);
+  const all = [...times, ...later];
+  const wanted = { Lag: ['not applied', (row) => Math.max(0, row[at.wal_lsn] - row[at.replay_lsn])], 'Retained WAL': ['retained_wal_bytes', (row) => row[at.retained_wal_bytes]] };
+  let before = 0;
+  const value = (time, of) => {
+    if (time === all[0]) before = 0;
+    while (before + 2 < its.length && its[before + 1] <= time) before++;
+    const [from, to] = [its[before], its[before + 1]];
+    if (time > to) return null;
+    return of(pinned.rows[before]) + ((of(pinned.rows[before + 1]) - of(pinned.rows[before])) * (time - from)) / (to - from || 1);
+  };
+  return [
+    all,
+    charts.map((chart) => {
+      const longer = chart.series.map((series) => ({ ...series, values: [...series.values, ...later.map(() => null)] }));
+      const [label, of] = wanted[chart.title] ?? [];
+      return { ...chart, series: of ? [...longer, { label: `${label}, pinned`, values: all.map((time) => value(time, of)), color: '--c7' }] : longer };
+    }),
+  ];
+}
+
 export function timeline(data, only) {
-  const hint = 'Drag over a chart to zoom all of them; a double click shows the whole run again. With several slots, positions are those of the least advanced one and sizes are sums.';
+  const hint = 'Drag over a chart to zoom all of them; a double click shows the whole run again. On a focused chart, arrow keys move the cursor and + and \u2212 zoom. With several slots, positions are those of the least advanced one and sizes are sums.';
   const rows = data.timeline?.rows ?? [];
   if (rows.length < 2) return section('timelines', 'Timelines', hint, empty('There is no timeline: `replisim run --out FOLDER` writes one, and the report of that folder shows it.'));
   const at = Object.fromEntries(data.timeline.columns.map((column, i) => [column, i]));
@@ -190,16 +234,19 @@ export function timeline(data, only) {
   const series = (label, values) => ({ label, values });
   const own = (keys) => keys.filter(has).map((key) => series(key, column(key)));
   const cpu = data.timeline.columns.filter((key) => /^cpu_.*_s$/.test(key) && rows[rows.length - 1][at[key]] > 0);
-  const rate = (key) => rows.map((row, i) => (i === 0 ? null : (row[at[key]] - rows[i - 1][at[key]]) / Math.max(1e-12, row[0] - rows[i - 1][0])));
+  // Work is accounted for a batch at a time: over a single sample a process can seem to use more than it has.
+  const window = Math.max(1, Math.ceil(rows.length / 100));
+  const rate = (key) => rows.map((row, i) => (i === 0 ? null : (row[at[key]] - rows[Math.max(0, i - window)][at[key]]) / Math.max(1e-12, row[0] - rows[Math.max(0, i - window)][0])));
+  const averaged = rows[Math.min(window, rows.length - 1)][0] - rows[0][0];
   const charts = [
     { title: 'Lag', hint: 'WAL inserted and not yet sent, applied, or confirmed', series: [series('not sent', behind('sent_lsn')), series('not applied', behind('replay_lsn')), series('not confirmed', behind('confirmed_flush_lsn'))], format: bytes },
     { title: 'LSN cursors', hint: 'Bytes since the start of the WAL', series: own(['wal_lsn', 'sent_lsn', 'replay_lsn', 'confirmed_flush_lsn', 'restart_lsn']), format: bytes },
     { title: 'Reorder buffer, spill files, files of the subscriber', series: own(['reorder_buffer_bytes', 'spill_file_bytes', 'sub_tmp_file_bytes']), format: bytes },
     { title: 'Retained WAL', series: own(['retained_wal_bytes']), format: bytes },
-    { title: 'Locks on the subscriber', hint: 'Transactions that hold row locks, and sessions that wait for one', series: own(['sub_row_excl_locks', 'sub_lock_waits']), format: count },
-    { title: 'CPU by process', hint: 'CPUs at work between two samples', series: cpu.map((key) => series(short(key.slice(4, -2), 50), rate(key))), format: (v) => v.toFixed(2) },
+    { title: 'Locks on the subscriber', hint: 'Transactions that hold row locks, and sessions that wait for one', series: own(['sub_row_excl_locks', 'sub_lock_waits']), format: count, stepped: true },
+    { title: 'CPU by process', hint: `CPUs at work, averaged over ${seconds(averaged)}. A long piece of work is counted at once and shows as a peak.`, series: cpu.map((key) => series(short(key.slice(4, -2), 50), rate(key))), format: (v) => v.toFixed(2) },
   ].filter((chart) => chart.series.length > 0 && (!only || only.includes(chart.title)));
-  return section('timelines', 'Timelines', hint, timelines(column('t_s'), charts));
+  return section('timelines', 'Timelines', hint, timelines(...withPinned(column('t_s'), charts, data.pinned)));
 }
 
 const lanes = { backend: 'var(--c7)', walsender: 'var(--c1)', leader: 'var(--c2)', worker: 'var(--c0)', lock: 'var(--c4)' };
@@ -271,7 +318,7 @@ export function gantt(data) {
             },
           },
           marks: [
-            Plot.gridX(grid),
+            Plot.gridX({ ...grid, ticks: Math.max(2, Math.floor(width / 140)) }),
             Plot.barX(bars, { x1: 'from', x2: 'to', y: (d) => `${d.row}\u0000${d.lane}`, fill: (d) => laneColor(d.lane), rx: 2, title: (d) => `${d.what}\n${seconds(d.from)} to ${seconds(d.to)} (${seconds(d.to - d.from)})`, tip: width > 500 }),
           ],
         }),
@@ -295,7 +342,7 @@ function slots(result) {
   const all = Object.entries(result.subscriptions ?? {});
   if (all.length === 0) return null;
   const keys = [...new Set(all.flatMap(([, entry]) => Object.keys(entry.metrics)))].sort();
-  return section('slots', 'Slots', 'Under the names of pg_stat_replication_slots, pg_replication_slots, pg_stat_replication and pg_stat_subscription_stats where those have them.', table({ label: 'Figures of each slot', head: ['Figure', ...all.map(([slot]) => name(slot))], numeric: all.map((_, i) => i + 1), rows: keys.map((key) => [h('code', {}, key), ...all.map(([slot, entry]) => number(entry.metrics[key], key, `result.subscriptions.${slot}.metrics.${key}`))]) }));
+  return section('slots', 'Slots', 'Under the names of pg_stat_replication_slots, pg_replication_slots, pg_stat_replication and pg_stat_subscription_stats where those have them.', table({ label: 'Figures of each slot', head: ['Figure', ...all.map(([slot]) => name(slot))], numeric: all.map((_, i) => i + 1), rows: keys.map((key) => [h('code', {}, name(key)), ...all.map(([slot, entry]) => number(entry.metrics[key], key, `result.subscriptions.${slot}.metrics.${key}`))]) }));
 }
 
 function clients(result) {
@@ -323,7 +370,7 @@ function clients(result) {
 export function metrics(result, path = 'result') {
   const keys = Object.keys(result.metrics).sort();
   const half = result.replications?.half_width_95;
-  const rows = () => keys.map((key) => [h('code', {}, key), number(result.metrics[key], key, `${path}.metrics.${key}`), ...(half ? [number(half[key], key, `${path}.replications.half_width_95.${key}`)] : [])]);
+  const rows = () => keys.map((key) => [h('code', {}, name(key)), number(result.metrics[key], key, `${path}.metrics.${key}`), ...(half ? [number(half[key], key, `${path}.replications.half_width_95.${key}`)] : [])]);
   return section('metrics', 'All figures', null, h('details', {}, h('summary', {}, `${keys.length} metrics`), table({ label: 'All metrics', head: ['Metric', 'Value', ...(half ? ['\u00b1 95 %'] : [])], numeric: [1, 2], rows: rows() })));
 }
 
@@ -333,6 +380,8 @@ export function guesses(list) {
   return section('guesses', `Guesses (${list.length})`, hint, h('details', { open: list.length < 12 }, h('summary', {}, `${list.length} inputs`), table({ label: 'Guesses', head: ['Input', 'Value', 'Why'], rows: list.map((g) => [h('code', {}, name(g.path)), name(g.value), name(g.reason)]) })));
 }
 
+const manifestTitle = (key) => ({ simulated_s: 'simulated time', wall_s: 'took', simulated_s_per_wall_s: 'simulated seconds a second' })[key] ?? words(key);
+
 export function settings(data) {
   const list = data.settings ?? [];
   const manifest = data.manifest;
@@ -340,8 +389,9 @@ export function settings(data) {
   out.push(section('settings', 'Settings', 'The scenario as it was run, with what it extends and what the command line changed.', list.length ? h('details', {}, h('summary', {}, `${list.length} fields`), table({ label: 'Settings', head: ['Field', 'Value'], rows: list.map(([path, value]) => [h('code', {}, name(path)), name(value)]) })) : empty(data.settings_reason ?? 'The scenario file is not at hand.')));
   if (!manifest) out.push(section('manifest', 'Manifest', 'How this came about.', empty('There is no manifest: `replisim run --out FOLDER` writes one.')));
   else {
-    const text = (value) => (Array.isArray(value) ? (value.every((v) => typeof v !== 'object') ? value.map((v, i) => [i > 0 && ' ', h('code', {}, name(v))]) : `${value.length}`) : value !== null && typeof value === 'object' ? Object.entries(value).map(([k, v], i) => [i > 0 && ', ', h('code', {}, name(k)), ' = ', name(v)]) : name(value === null ? '\u2013' : value));
-    out.push(section('manifest', 'Manifest', 'How this came about.', h('dl', { class: 'pairs' }, Object.entries(manifest).map(([key, value]) => [h('dt', {}, key.replaceAll('_', ' ')), h('dd', {}, text(value))]))));
+    const shown = (key, value) => (/_per_wall_s$/.test(key) ? count(value) : formatter(key)(value));
+    const text = (key, value) => (typeof value === 'number' ? shown(key, value) : Array.isArray(value) ? (value.every((v) => typeof v !== 'object') ? value.map((v, i) => [i > 0 && ' ', h('code', {}, name(v))]) : `${value.length}`) : value !== null && typeof value === 'object' ? Object.entries(value).map(([k, v], i) => [i > 0 && ', ', h('code', {}, name(k)), ' = ', name(v)]) : name(value === null ? '\u2013' : value));
+    out.push(section('manifest', 'Manifest', 'How this came about.', h('dl', { class: 'pairs' }, Object.entries(manifest).map(([key, value]) => [h('dt', {}, manifestTitle(key)), h('dd', {}, text(key, value))]))));
   }
   return out;
 }
@@ -350,7 +400,7 @@ function sessions(result) {
   const all = Object.entries(result.sessions ?? {});
   if (all.length === 0) return null;
   const keys = [...new Set(all.flatMap(([, entry]) => Object.keys(entry)))].sort();
-  return section('sessions', 'Sessions of subscribers', 'What clients of the subscriber met.', table({ label: 'Sessions', head: ['Figure', ...all.map(([key]) => name(key))], numeric: all.map((_, i) => i + 1), rows: keys.map((key) => [h('code', {}, key), ...all.map(([session, entry]) => number(entry[key], key, `result.sessions.${session}.${key}`))]) }));
+  return section('sessions', 'Sessions of subscribers', 'What clients of the subscriber met.', table({ label: 'Sessions', head: ['Figure', ...all.map(([key]) => name(key))], numeric: all.map((_, i) => i + 1), rows: keys.map((key) => [h('code', {}, name(key)), ...all.map(([session, entry]) => number(entry[key], key, `result.sessions.${session}.${key}`))]) }));
 }
 
 export function runPage(data) {

@@ -1,7 +1,7 @@
 // The page of a sweep. Its points come in columns: an index into the labels for each axis, float64 for metrics.
 import { h, name, section, empty, table, figure, choice, short } from './dom.js';
-import { number, formatter, count, tick, title } from './format.js';
-import { Plot, plot, base, grid, shortTick } from './plots.js';
+import { number, formatter, bytes, count, tick, title } from './format.js';
+import { Plot, plot, base, grid, scaleOf } from './plots.js';
 import { guesses } from './run.js';
 
 function decode(column, length) {
@@ -45,16 +45,15 @@ export function sweepPage(data) {
     if (!cache.has(key)) cache.set(key, decode(data.metrics[key], n));
     return cache.get(key);
   };
-  const half = (key) => data.half_width?.[key] && decode(data.half_width[key], n);
+  const halves = new Map();
+  const half = (key) => {
+    if (!halves.has(key)) halves.set(key, data.half_width?.[key] && decode(data.half_width[key], n));
+    return halves.get(key);
+  };
   const axes = data.columns.map((path, c) => ({ path, labels: data.labels[c], index: data.index[c], ...ordered(data.labels[c]) })).filter((axis) => axis.labels.length > 1);
   const varying = metricNames.filter((key) => !metric(key).constant);
   const preferred = ['total_s', 'lag_s_mean', 'tps', 'lock_hold_s', 'retained_wal_bytes', 'spill_bytes'].filter((key) => varying.includes(key));
   const state = { metric: preferred[0] ?? varying[0] ?? metricNames[0], x: 0, y: 1, line: -1 };
-  const numericAxes = axes.map((axis, i) => i).filter((i) => axes[i].values && axes[i].labels.length > 2);
-  if (axes.length > 0) {
-    state.x = numericAxes[0] ?? 0;
-    state.y = axes.findIndex((_, i) => i !== state.x);
-  }
   const failed = Object.keys(data.errors).length;
 
   const best = () => {
@@ -109,6 +108,23 @@ export function sweepPage(data) {
     return [...sums.values()].map((e) => ({ ...e, mean: e.sum / e.count, half: e.half / e.count }));
   }
 
+  /** How far apart the means of the labels of an axis lie. */
+  function effect(x) {
+    const means = grouped(x, -1).map((row) => row.mean);
+    return means.length > 1 ? Math.max(...means) - Math.min(...means) : 0;
+  }
+
+  /** At first the axes are drawn that do the most: across, if there is one, numbers. */
+  function choose() {
+    if (axes.length === 0) return;
+    const effects = axes.map((_, i) => effect(i));
+    const strongest = (some) => some.reduce((best, i) => (best < 0 || effects[i] > effects[best] ? i : best), -1);
+    const all = axes.map((_, i) => i);
+    const numbers = all.filter((i) => axes[i].values && axes[i].labels.length > 2);
+    state.x = strongest(numbers.length ? numbers : all);
+    state.y = strongest(all.filter((i) => i !== state.x));
+  }
+
   function lines() {
     const { x } = state;
     const other = state.y;
@@ -127,6 +143,8 @@ export function sweepPage(data) {
     const color = (row) => `var(--c${row.other % 9})`;
     const format = formatter(state.metric);
     const label = axes[few]?.labels;
+    const top = Math.max(0, ...rows.map((row) => Math.max(row.high, row.mean + row.half)));
+    const lowest = Math.min(...rows.map((row) => Math.min(row.low, row.mean - row.half)));
     const band = averaged ? (row) => [row.low, row.high] : (row) => [row.mean - row.half, row.mean + row.half];
     return figure(
       `${title(state.metric)} over ${short(axisTitle(axis.path), 50)}`,
@@ -138,9 +156,9 @@ export function sweepPage(data) {
           marginLeft: 78,
           marginBottom: 44,
           x: { label: short(axisTitle(axis.path), 60), type: places ? 'linear' : 'point', domain: places ? undefined : axis.order, ticks: places ? ticks.filter((_, k) => k % Math.ceil((ticks.length * 70) / width) === 0).map((i) => places[i]) : undefined, tickFormat: places ? (v) => short(axis.labels[places.indexOf(v)], 14) : (i) => short(axis.labels[i], 14) },
-          y: { label: null, tickFormat: tick(format), zero: true, nice: true },
+          y: { label: null, ...scaleOf(format, 0, top), zero: true, nice: format !== bytes, domain: format === bytes && lowest >= 0 ? [0, top * 1.04 || 1] : undefined },
           marks: [
-            Plot.gridY(grid),
+            Plot.gridY({ ...grid, ticks: scaleOf(format, 0, top).ticks }),
             averaged && Plot.areaY(rows, { x: places ? position : 'x', y1: (d) => d.low, y2: (d) => d.high, z: 'other', fill: color, fillOpacity: 0.15 }),
             interval && !averaged && Plot.ruleX(rows, { x: places ? position : 'x', y1: (d) => band(d)[0], y2: (d) => band(d)[1], stroke: color, strokeWidth: 2 }),
             Plot.lineY(rows, { x: places ? position : 'x', y: 'mean', z: 'other', stroke: color, strokeWidth: 2 }),
@@ -171,7 +189,7 @@ export function sweepPage(data) {
           base(width, {
             height: 380,
             marginLeft: 78,
-            x: { label: short(axisTitle(ax.path), 50), type: log(ax), tickFormat: tick(count) },
+            x: { ticks: Math.max(2, Math.floor(width / 110)), label: short(axisTitle(ax.path), 50), type: log(ax), tickFormat: tick(count) },
             y: { label: short(axisTitle(ay.path), 50), type: log(ay), tickFormat: tick(count) },
             color: { scheme: 'viridis', legend: true, label: title(state.metric), tickFormat: tick(format) },
             marks: [Plot.dot(all, { x: (i) => ax.values[ax.index[i]], y: (i) => ay.values[ay.index[i]], fill: (i) => m.at(i), r: all.length > 2000 ? 2 : 3.5 })],
@@ -181,6 +199,12 @@ export function sweepPage(data) {
     }
     if (rows.length > 2500) return raster(ax, ay, rows, format);
     const cell = ay.labels.length > 40 ? 7 : 26;
+    // As many labels under the map as there is room for, and numbers in its cells that can be read on any colour.
+    const longest = Math.max(...ax.labels.map((text) => Math.min(10, text.length)));
+    const every = (width) => Math.ceil(((longest * 7 + 10) * ax.labels.length) / (width - Math.min(150, width * 0.28) - 20));
+    const low = Math.min(...rows.map((row) => row.mean));
+    const high = Math.max(...rows.map((row) => row.mean));
+    const light = (row) => (row.mean - low) / (high - low || 1) > 0.55;
     return figure(
       `${title(state.metric)} by ${short(axisTitle(ax.path), 40)} and ${short(axisTitle(ay.path), 40)}`,
       rows.some((row) => row.count > 1) ? 'Each cell is the mean over the other axes.' : null,
@@ -189,12 +213,12 @@ export function sweepPage(data) {
           height: 96 + cell * ay.labels.length,
           marginLeft: Math.min(150, width * 0.28),
           marginBottom: 52,
-          x: { label: short(axisTitle(ax.path), 50), domain: ax.order, ticks: undefined, tickFormat: (i) => (ax.labels.length > 12 && ax.order.indexOf(i) % Math.ceil(ax.labels.length / 8) !== 0 ? '' : short(ax.labels[i], 10)), tickSize: 0, padding: ax.labels.length > 40 ? 0 : 0.06 },
-          y: { label: null, domain: ay.order, tickFormat: (i) => (ay.labels.length > 40 && ay.order.indexOf(i) % Math.ceil(ay.labels.length / 20) !== 0 ? '' : short(ay.labels[i], 20)), tickSize: 0, padding: ay.labels.length > 40 ? 0 : 0.06 },
-          color: { scheme: 'viridis', legend: true, label: title(state.metric), tickFormat: tick(format) },
+          x: { label: short(axisTitle(ax.path), 50), domain: ax.order, ticks: undefined, tickFormat: (i) => (ax.order.indexOf(i) % every(width) !== 0 ? '' : short(ax.labels[i], 10)), tickSize: 0, padding: ax.labels.length > 40 ? 0 : 0.06 },
+          y: { label: short(axisTitle(ay.path), width < 500 ? 24 : 50), labelAnchor: 'top', domain: ay.order, tickFormat: (i) => (ay.labels.length > 40 && ay.order.indexOf(i) % Math.ceil(ay.labels.length / 20) !== 0 ? '' : short(ay.labels[i], 20)), tickSize: 0, padding: ay.labels.length > 40 ? 0 : 0.06 },
+          color: { scheme: 'viridis', legend: true, label: title(state.metric), ...scaleOf(format, low, high, 4) },
           marks: [
             Plot.cell(rows, { x: 'x', y: 'other', fill: 'mean', title: (d) => `${short(ax.labels[d.x], 60)}, ${short(ay.labels[d.other], 60)}\n${format(d.mean)}`, tip: rows.length < 3000 }),
-            rows.length <= 60 && width / ax.labels.length > 75 && Plot.text(rows, { x: 'x', y: 'other', text: (d) => format(d.mean), fill: 'white', stroke: '#0009', strokeWidth: 3 }),
+            rows.length <= 60 && width / ax.labels.length > 75 && Plot.text(rows, { x: 'x', y: 'other', text: (d) => format(d.mean), fill: (d) => (light(d) ? '#111' : 'white') }),
           ],
         }),
       ),
@@ -220,7 +244,7 @@ export function sweepPage(data) {
           marginBottom: 52,
           x: { label: short(axisTitle(ax.path), 50), domain: [0, nx], ticks: some(ax, Math.max(2, Math.floor(width / 110))).map((i) => i + 0.5), tickFormat: (at) => short(ax.labels[ax.order[Math.floor(at)]], 10) },
           y: { label: short(axisTitle(ay.path), 50), domain: [0, ny], ticks: some(ay, 12).map((i) => i + 0.5), tickFormat: (at) => short(ay.labels[ay.order[Math.floor(at)]], 20) },
-          color: { scheme: 'viridis', legend: true, label: title(state.metric), tickFormat: tick(format) },
+          color: { scheme: 'viridis', legend: true, label: title(state.metric), ...scaleOf(format, Math.min(...rows.map((row) => row.mean)), Math.max(...rows.map((row) => row.mean)), 4) },
           marks: [Plot.raster(values, { width: nx, height: ny, x1: 0, y1: 0, x2: nx, y2: ny, imageRendering: 'pixelated' })],
         }),
       ),
@@ -230,6 +254,12 @@ export function sweepPage(data) {
   function drawCharts() {
     if (axes.length === 0 || !state.metric) return charts.replaceChildren(empty('Nothing varies in this sweep.'));
     charts.replaceChildren(...[lines(), heat()].filter(Boolean));
+  }
+
+  /** Half the width of a point's 95 % interval, where there were replications. */
+  function interval(key, i) {
+    const width = half(key)?.at(i);
+    return width > 0 && h('span', { class: 'meta' }, ' \u00b1 ', number(width, key, `points.${i}.half_width_95.${key}`));
   }
 
   function drawPoints() {
@@ -249,19 +279,20 @@ export function sweepPage(data) {
         'div',
         { class: 'controls' },
         choice('Order', [['', 'as swept'], ['up', `smallest ${title(state.metric)} first`], ['down', `largest ${title(state.metric)} first`]], sortBy, (value) => ((sortBy = value), (page = 0), drawPoints())),
-        h('button', { type: 'button', disabled: page === 0, onclick: () => (page--, drawPoints()) }, 'Back'),
-        h('button', { type: 'button', disabled: page + 1 >= pages, onclick: () => (page++, drawPoints()) }, 'On'),
+        h('button', { type: 'button', disabled: page === 0, onclick: () => (page--, drawPoints()) }, 'Previous points'),
+        h('button', { type: 'button', disabled: page + 1 >= pages, onclick: () => (page++, drawPoints()) }, 'Next points'),
         h('span', { class: 'meta' }, `${count(page * size + 1)} to ${count(page * size + shown.length)} of ${count(n)}`),
       ),
       table({
         label: 'Points',
         head: [...data.columns.map((path) => name(short(axisTitle(path), 40))), ...keys.map((key) => title(key)), 'Bottleneck'],
         numeric: keys.map((_, i) => data.columns.length + i),
-        rows: shown.map((i) => [...data.columns.map((_, c) => name(short(data.labels[c][data.index[c][i]], 80))), ...keys.map((key) => number(metric(key).at(i), key, `points.${i}.metrics.${key}`)), data.errors[i] !== undefined ? h('span', { class: 'badge bad' }, 'failed') : name(data.bottlenecks[data.bottleneck[i]] ?? '')]),
+        rows: shown.map((i) => [...data.columns.map((_, c) => name(short(data.labels[c][data.index[c][i]], 80))), ...keys.map((key) => [number(metric(key).at(i), key, `points.${i}.metrics.${key}`), interval(key, i)]), data.errors[i] !== undefined ? h('span', { class: 'badge bad' }, 'failed') : name(data.bottlenecks[data.bottleneck[i]] ?? '')]),
       }),
     );
   }
 
+  choose();
   const changed = () => {
     say();
     drawCharts();
@@ -287,7 +318,7 @@ export function sweepPage(data) {
     sections: [
       section('charts', 'What the settings do', null, controls, charts),
       questions.length > 0 && section('break-even', 'Where two settings break even', null, table({ label: 'Break-even answers', head: ['Question', 'At', 'Answer'], rows: questions.map((q) => [[h('code', {}, name(short(axisTitle(q.path), 40))), ` = `, name(q.first), ' or ', name(q.second), ', over ', h('code', {}, name(short(axisTitle(q.over), 40)))], Object.entries(q.axes).map(([path, label], i) => [i > 0 && ', ', name(short(axisTitle(path), 40)), ' = ', name(label)]), name(q.error ?? q.verdict ?? '')]) })),
-      section('points', 'Points', data.left_out?.length ? `To keep this page small, ${data.left_out.length} figures are left out of it: ${data.left_out.join(', ')}.` : null, points),
+      section('points', 'Points', sweep.replications > 1 && !data.left_out?.length ? 'After \u00b1 half the width of the 95 % interval over the replications.' : data.left_out?.length ? `To keep this page small, ${data.left_out.length} figures are left out of it: ${data.left_out.join(', ')}.` : null, points),
       errors.length > 0 && section('failures', `Failures (${errors.length})`, null, table({ label: 'Failures', head: ['Point', 'Why'], rows: errors.slice(0, 200).map(([i, text]) => [where(Number(i)), name(text)]) })),
       guesses(sweep.guesses),
     ],
