@@ -79,23 +79,6 @@ TEST_CASE("at random: near the rate, another seed another number, the same seed 
   CHECK(slot_of(first).at("apply_tps") == first.metrics.at("tps"));
 }
 
-TEST_CASE("random arrivals wait for each other as in an M/D/1 queue, whatever the rate") {
-  for (const double rate_per_s : {50.0, 1000.0, 20000.0})
-    for (const double load : {0.5, 0.8}) {
-      const double service_s = load / rate_per_s;
-      Scenario scenario = flowing(applying(service_s), rate_per_s, 1e5 / rate_per_s, 1e5 / rate_per_s + 1);
-      scenario.flows[0].poisson = true;
-      const auto result = run(scenario);
-      INFO(rate_per_s << "/s, load " << load);
-      const double wait_s = load * service_s / (2 * (1 - load)); // Pollaczek and Khinchine
-      CHECK(slot_of(result).at("lag_s_mean") == Approx(service_s + wait_s).epsilon(load > 0.6 ? 0.06 : 0.02));
-      // P(wait = 0) = 1 - load: some find nobody; and the worst of a hundred thousand waits long.
-      CHECK(slot_of(result).at("lag_s_p50") < service_s + wait_s);
-      CHECK(slot_of(result).at("lag_s_max") > service_s + 5 * wait_s);
-      CHECK(result.lag_anatomies.at("s").transactions == std::llround(slot_of(result).at("total_txns")));
-    }
-}
-
 TEST_CASE("the delay of a lonely small transaction is the sum of what is done to it") {
   CostParameters costs;
   costs.backend_transaction_s = 1 * ms;
