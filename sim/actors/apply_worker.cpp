@@ -232,6 +232,7 @@ void ApplyWorker::apply(engine::Process& process, const Part& part, const RowCha
   });
   if (not await_sent(process, part))
     return;
+  params_.price->applied(runs, process.now());
   delivery.applied += part.messages - left_out;
   delivery.left_out += left_out;
   in_.release(part);
@@ -412,6 +413,7 @@ void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const S
     delivery.applied += batch.rows - left_out;
     delivery.left_out += left_out;
     record_.flow_transactions += batch.flow.transactions;
+    note_dead_versions(batch);
     const double each_s = batch.shape.receive_s + applying.cpu_s + applying.read_s;
     const double interval_s = batch.flow.span_s / transactions;
     const double commit_s = batch.shape.rows > 0 ? params_.costs->apply_transaction_s : 0;
@@ -432,14 +434,22 @@ void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const S
   in_.release(part);
 }
 
+void ApplyWorker::note_dead_versions(const SmallTransactions& batch) {
+  const auto& steps = batch.flow.flow->transaction;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (publishes(steps[i].table) and applies(steps[i].table, batch.end))
+      params_.price->applied(params_.tables->at(steps[i].table), steps[i].operation,
+                             static_cast<double>(batch.flow.transactions) * batch.shape.sent[i],
+                             world_.now());
+}
+
 /// Applying one transaction of a flow.
 const ApplyTime& ApplyWorker::flow_time(const SmallTransactions& batch) {
   const FlowLoad* flow = batch.flow.flow;
   const auto known = flow_times_.find(flow);
-  if (known != flow_times_.end())
+  if (known != flow_times_.end() and not params_.price->changes())
     return known->second;
-  return flow_times_.emplace(flow, apply_time(*flow, *params_.tables, batch.shape, *params_.price))
-      .first->second;
+  return flow_times_[flow] = apply_time(*flow, *params_.tables, batch.shape, *params_.price);
 }
 
 /// apply_spooled_messages: the whole file, nothing else is read meanwhile. False when it failed.
@@ -463,6 +473,7 @@ bool ApplyWorker::apply_file(engine::Process& process, const CommitTransaction& 
       spend(process, static_cast<double>(rows_of(ready)) * params_.costs->file_read_change_s,
             params_.price->rows(ready), *params_.wal);
     });
+    params_.price->applied(runs, process.now());
     delivery.applied += count - left_out;
   }
   return true;

@@ -112,6 +112,7 @@ private:
   bool apply_file(engine::Process& process, const CommitTransaction& commit, const Streamed& streamed);
   void abort(engine::Process& process, const AbortSubtransaction& abort);
   void apply_flow(engine::Process& process, const Part& part, const SmallTransactions& batch);
+  void note_dead_versions(const SmallTransactions& batch);
   const ApplyTime& flow_time(const SmallTransactions& batch);
   bool publishes(const std::string& table) const;
   // While tables are synchronised: apply_worker_sync.cpp.

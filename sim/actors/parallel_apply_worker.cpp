@@ -169,6 +169,7 @@ bool ParallelApplyWorker::apply_runs(engine::Process& process, const Replication
   });
   if (not ring_.await_sent(process, part))
     return false;
+  price_.applied(runs, process.now());
   for (const auto& run : runs)
     note_applied(run, top);
   delivery.applied += rows;

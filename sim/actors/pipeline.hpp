@@ -72,12 +72,14 @@ struct SubscriberSide {
   PreparedSlots prepared_slots;
   double down_until_s = 0; ///< the server is down before this date
   std::unique_ptr<ServerLocks> locks;
+  std::unique_ptr<DeadVersions> dead; ///< where a subscription retains dead tuples
   std::vector<std::unique_ptr<SubscriberSession>> sessions;
 };
 
 /// Everything of one slot, both ends: a subscription or a consumer.
 struct SlotSide {
   std::string publisher;
+  std::string subscriber = {}; ///< of a subscription
   std::unique_ptr<Slot> slot;
   std::unique_ptr<ReplicationConnection> connection;
   std::unique_ptr<Decoder> decoder;
@@ -161,7 +163,12 @@ private:
   void note_error(const Subscription& subscription, const SlotSide& side, const std::string& text);
   void report_to_standbys(const Subscription& subscription, const std::string& publisher);
   void add_consumer(const Consumer& consumer);
+  void add_dead_versions(const std::string& server);
+  void note_dead(const WalEntry& entry, DeadVersions& dead) const;
+  DeadVersions* dead_versions_of(const std::string& server);
   void add_retention(const Subscription& subscription, SlotSide& side);
+  std::uint64_t xids_assigned(const std::string& server) const;
+  double oldest_open_s(const std::string& server) const;
   /// Who reads a slot.
   struct SlotClient {
     std::string name, publication, host;

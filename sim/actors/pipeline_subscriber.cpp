@@ -42,10 +42,12 @@ void Pipeline::add_subscription(const Subscription& subscription) {
   client.two_phase = subscription.two_phase;
   client.receiver_timeout_s = subscriber.settings.number("wal_receiver_timeout");
   auto& side = add_slot(client);
+  side.subscriber = subscription.server;
   auto& record = log_.subscriptions.at(subscription.name);
   const Settings& settings = subscriber.settings;
   ApplyWorker::Params applying;
-  side.price = std::make_unique<ApplyCost>(apply_cost_of(scenario_, subscription, costs_));
+  side.price = std::make_unique<ApplyCost>(
+      apply_cost_of(scenario_, subscription, costs_, dead_versions_of(subscription.server)));
   applying.costs = &costs_;
   applying.price = side.price.get();
   applying.tables = &scenario_.tables;
@@ -128,21 +130,6 @@ void Pipeline::note_spooling(const std::string& name, const SubscriptionRecord& 
                                      "leader serializes the remaining changes to a file "
                                      "(partially_serialized_txns counts all)",
                                      name)});
-}
-
-void Pipeline::add_retention(const Subscription& subscription, SlotSide& side) {
-  const Server& subscriber = scenario_.servers.at(subscription.server);
-  DeadTupleRetention::Params params;
-  params.costs = &costs_;
-  params.status_interval_s = subscriber.settings.number("wal_receiver_status_interval");
-  params.flush_poll_s = subscriber.settings.number("wal_writer_delay");
-  if (subscriber.settings.flag("fsync"))
-    params.slot_flush_s = scenario_.hosts.at(subscriber.host).disks.front().fsync_latency_s;
-  params.commits_under_way = not scenario_.clients.empty() or not scenario_.flows.empty();
-  side.retention = std::make_unique<DeadTupleRetention>(world_, params, *side.connection,
-                                                        log_.subscriptions.at(subscription.name));
-  spawn(subscriber.name, "launcher", subscriber.name + " launcher " + subscription.name, subscriber.host,
-        [retention = side.retention.get()](engine::Process& process) { retention->run(process); });
 }
 
 void Pipeline::note_error(const Subscription& subscription, const SlotSide& side, const std::string& text) {

@@ -2,6 +2,7 @@
 // running-xacts records, and the checkpointer that removes it again.
 #pragma once
 
+#include "models/dead_versions.hpp"
 #include "models/flow_shape.hpp"
 #include "models/wal_retention.hpp"
 #include "sim/actors/publisher_backend.hpp"
@@ -24,7 +25,8 @@ public:
     double flush_s = 0; ///< one flush of the WAL
     bool page_images = false;
     std::uint64_t seed = 1;
-    Xid accounted_as; ///< the id under which deliveries count the flow's rows
+    Xid accounted_as;                   ///< the id under which deliveries count the flow's rows
+    const DeadVersions* dead = nullptr; ///< retained on this server, a subscriber; null: none
   };
   FlowClients(Params params, WalLog& wal, PublisherState& state, TransactionRecord& record);
   void run(engine::Process& process);
@@ -35,6 +37,7 @@ private:
   void commit(engine::Process& process, std::int64_t transactions, double first_s, double last_s);
   FlowCommitted committed(std::int64_t transactions, double first_s, double last_s, double took_s);
   Bytes wal_bytes(std::int64_t transactions);
+  double backend_s() const;
   std::uint64_t ticks_at_once() const;
 
   Params params_;

@@ -38,6 +38,7 @@ void SubscriberWal::commit(engine::Process& process, Lsn remote_end) {
 }
 
 void SubscriberWal::commit_each(engine::Process& process, std::int64_t transactions, Lsn remote_end) {
+  transactions_ += static_cast<std::uint64_t>(transactions);
   if (log_ == nullptr) {
     flushed_remote_ = remote_end;
     return;
@@ -51,6 +52,7 @@ void SubscriberWal::commit_each(engine::Process& process, std::int64_t transacti
 }
 
 void SubscriberWal::commit_flushed(engine::Process& process, Bytes record_bytes, Lsn remote_end) {
+  ++transactions_;
   if (log_ == nullptr) {
     flushed_remote_ = remote_end;
     return;

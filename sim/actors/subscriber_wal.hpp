@@ -35,6 +35,8 @@ public:
 
   /// End of the last remote commit whose local one is flushed now.
   Lsn flushed_remote();
+  /// Local transactions so far: each has been given an id.
+  std::uint64_t transactions() const { return transactions_; }
   Bytes written_bytes() const { return written_bytes_; }
   bool has_unflushed() const { return not pending_.empty() and pending_.back().local_end > log_->flushed(); }
   /// The worker exits: positions are read from the replication origin when it comes back.
@@ -52,6 +54,7 @@ private:
   double flush_s_;            ///< of an almost empty write queue
   double fraction_bytes_ = 0; ///< not yet written
   Bytes written_bytes_ = 0;
+  std::uint64_t transactions_ = 0;
   std::deque<Commit> pending_;
   Lsn flushed_remote_;
 };

@@ -111,19 +111,57 @@ private:
       return;
     }
     check_streaming(fields, path, subscription, *publisher, *subscriber);
-    if (fields.flag("retain_dead_tuples") and
-        (subscriber->version.major < 19 or publisher->version.major < 19))
-      problems_.add(
-          fields.at("retain_dead_tuples"), path + ".retain_dead_tuples",
-          fmt::format("on needs PostgreSQL 19 or later on both sides; {} is version {}, {} is version {}",
-                      subscriber->name, to_string(subscriber->version), publisher->name,
-                      to_string(publisher->version)));
+    check_retention(fields, path, *publisher, *subscriber);
     if (fields.flag("binary") and (subscriber->version.major < 14 or publisher->version.major < 14))
       problems_.add(fields.at("binary"), path + ".binary",
                     fmt::format("binary exists from PostgreSQL 14 on; {} is version {} and {} is version {}",
                                 publisher->name, to_string(publisher->version), subscriber->name,
                                 to_string(subscriber->version)));
     check_link(fields, path, *publisher, subscriber->name, subscriber->host);
+  }
+
+  void check_retention(const Fields& fields, const std::string& path, const Server& publisher,
+                       const Server& subscriber) {
+    constexpr int first_major = 19;
+    const Node* longest = fields.given("max_retention_duration");
+    if (not fields.flag("retain_dead_tuples")) {
+      if (longest != nullptr and fields.number("max_retention_duration") > 0)
+        scenario_.warnings.push_back(
+            fmt::format("{}.max_retention_duration has no effect without `retain_dead_tuples: on`", path));
+      return;
+    }
+    const Position& at = fields.at("retain_dead_tuples");
+    if (subscriber.version.major < first_major or publisher.version.major < first_major) {
+      problems_.add(
+          at, path + ".retain_dead_tuples",
+          fmt::format("on needs PostgreSQL 19 or later on both sides; {} is version {}, {} is version {}",
+                      subscriber.name, to_string(subscriber.version), publisher.name,
+                      to_string(publisher.version)));
+      return;
+    }
+    check_own_slot(subscriber, at, path);
+    const Node* settings = find_entry(root_, "servers", subscriber.name)->find("settings");
+    const Node* commit_times = settings == nullptr ? nullptr : settings->find("track_commit_timestamp");
+    if (commit_times == nullptr or commit_times->bad or
+        not subscriber.settings.flag("track_commit_timestamp"))
+      scenario_.warnings.push_back(fmt::format(
+          "{}.retain_dead_tuples: dead rows are kept, but without track_commit_timestamp on {} no "
+          "conflict is detected with them",
+          path, subscriber.name));
+  }
+
+  /// Slot pg_conflict_detection is one of the subscriber's own; from 19 on wal_level replica will do.
+  void check_own_slot(const Server& subscriber, const Position& at, const std::string& path) {
+    if (subscriber.settings.number("max_replication_slots") < 1)
+      problems_.add(at, path + ".retain_dead_tuples",
+                    fmt::format("on needs a replication slot on {}, pg_conflict_detection; "
+                                "servers.{}.settings.max_replication_slots is 0",
+                                subscriber.name, subscriber.name));
+    if (subscriber.settings.text("wal_level") == "minimal")
+      problems_.add(
+          at, path + ".retain_dead_tuples",
+          fmt::format("on needs a replication slot on {}, which its wal_level minimal does not allow",
+                      subscriber.name));
   }
 
   void check_streaming(const Fields& fields, const std::string& path, const Subscription& subscription,
