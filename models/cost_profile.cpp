@@ -171,15 +171,16 @@ constexpr std::array rows = {
         "apply.index_entry", &C::apply_index_entry_s, per_entry, 0, 20 * us,
         "One entry in a secondary index of the subscriber: the same with one more index, difference by "
         "rows."},
+    CostParameter{"apply.transaction", &C::apply_transaction_s, "s per transaction", 0, 500 * us,
+                  "Begin and local commit of one transaction: CPU of an apply worker over single-row "
+                  "transactions against rows of one transaction, difference."},
+
     CostParameter{"heap.dead_version", &C::dead_version_s, "s per version", 0, 5 * us,
                   "Passing one dead version of a row on the way to the live one (fetch, visibility check), "
                   "in backends and "
                   "workers: one row updated again and again while an old snapshot is held, time of an index "
                   "scan for it by "
                   "versions."},
-    CostParameter{"apply.transaction", &C::apply_transaction_s, "s per transaction", 0, 500 * us,
-                  "Begin and local commit of one transaction: CPU of an apply worker over single-row "
-                  "transactions against rows of one transaction, difference."},
 
     CostParameter{"launcher.slot_update", &C::slot_update_s, "s per update", 0, 1 * ms,
                   "Advancing slot pg_conflict_detection and writing its file: CPU of the logical replication "

@@ -218,6 +218,7 @@ void Pipeline::build_slot(const SlotClient& client, SlotSide& side, Subscription
     sending.batch_rows =
         std::min(sending.batch_rows, rows_in_window(scenario_, publication, stream.window_bytes));
   sending.publication = &publication;
+  sending.own_changes_only = client.own_changes_only;
   sending.tables = &scenario_.tables;
   sending.binary = client.binary;
   sending.traits = decoding.traits;

@@ -87,6 +87,7 @@ struct SlotSide {
   std::unique_ptr<Walsender> walsender;
   std::unique_ptr<ApplyCost> price; ///< of a subscription
   std::unique_ptr<SubscriberWal> local_wal;
+  std::unique_ptr<HandedOn> handed_on; ///< of a subscription whose server's slots decode what it receives
   std::unique_ptr<ApplyErrors> errors;
   std::unique_ptr<PreparedTransactions> prepared;
   std::vector<std::unique_ptr<ParallelApplyWorker>> workers;
@@ -166,6 +167,7 @@ private:
   void add_dead_versions(const std::string& server);
   void note_dead(const WalEntry& entry, DeadVersions& dead) const;
   DeadVersions* dead_versions_of(const std::string& server);
+  void add_handed_on(const Subscription& subscription, SlotSide& side);
   void add_retention(const Subscription& subscription, SlotSide& side);
   std::uint64_t xids_assigned(const std::string& server) const;
   double oldest_open_s(const std::string& server) const;
@@ -176,10 +178,12 @@ private:
     Bytes buffer_bytes = 0; ///< what it reads ahead, beyond the kernel's buffers
     bool binary = false;
     bool two_phase = false;
+    bool own_changes_only = false;
     bool confirms_keepalives = true;
     double receiver_timeout_s = 0;
     bool synchronises = false; ///< of a table-sync worker
   };
+  SlotClient client_of(const Subscription& subscription) const;
   SlotSide& add_slot(const SlotClient& client);
   void build_slot(const SlotClient& client, SlotSide& side, SubscriptionRecord& record);
   void add_initial_sync(const Subscription& subscription, ApplyWorker::Params& applying);

@@ -31,7 +31,7 @@ void Pipeline::add_subscriber(const Server& server) {
   side.worker_slots.take();
 }
 
-void Pipeline::add_subscription(const Subscription& subscription) {
+Pipeline::SlotClient Pipeline::client_of(const Subscription& subscription) const {
   const Server& subscriber = scenario_.servers.at(subscription.server);
   SlotClient client;
   client.name = subscription.name;
@@ -40,8 +40,14 @@ void Pipeline::add_subscription(const Subscription& subscription) {
   client.host = subscriber.host;
   client.binary = subscription.binary;
   client.two_phase = subscription.two_phase;
+  client.own_changes_only = subscription.own_changes_only;
   client.receiver_timeout_s = subscriber.settings.number("wal_receiver_timeout");
-  auto& side = add_slot(client);
+  return client;
+}
+
+void Pipeline::add_subscription(const Subscription& subscription) {
+  const Server& subscriber = scenario_.servers.at(subscription.server);
+  auto& side = add_slot(client_of(subscription));
   side.subscriber = subscription.server;
   auto& record = log_.subscriptions.at(subscription.name);
   const Settings& settings = subscriber.settings;
@@ -55,6 +61,7 @@ void Pipeline::add_subscription(const Subscription& subscription) {
   auto& server_side = subscribers_.at(subscription.server);
   side.local_wal = std::make_unique<SubscriberWal>(server_side.wal, subscription.commits_wait_for_flush,
                                                    settings.flag("fsync") ? disk.fsync_latency_s : 0);
+  add_handed_on(subscription, side);
   applying.wal = side.local_wal.get();
   side.errors =
       std::make_unique<ApplyErrors>(&subscription, [this, &side, &subscription](const std::string& text) {
@@ -64,6 +71,8 @@ void Pipeline::add_subscription(const Subscription& subscription) {
   applying.worker_slots = &server_side.worker_slots;
   applying.down_until_s = &server_side.down_until_s;
   const Server& publisher = scenario_.servers.at(scenario_.publications.at(subscription.publication).server);
+  if (const auto also = subscribers_.find(publisher.name); also != subscribers_.end())
+    applying.publisher_down_until_s = &also->second.down_until_s;
   applying.keepalive_interval_s = publisher.settings.number("wal_sender_timeout") / 2;
   applying.streaming = subscription.streaming;
   applying.batch_rows = resolution_.batch_rows;

@@ -27,7 +27,6 @@ public:
       check_subscription(entry);
     for (const NamedFields& entry : named_entries(root_, "consumers"))
       check_consumer(entry);
-    check_chains();
     check_slots();
   }
 
@@ -345,43 +344,6 @@ private:
                 name, limit, server->second.settings.number(limit), number));
   }
 
-  /// A server that publishes what it receives: its applied changes would have to be decoded again.
-  /// `origin: none`, from 16 on: what its publisher has received from elsewhere is dropped as it is decoded.
-  bool asks_for_own(const std::string& name, const Fields& fields, const std::string& path) {
-    constexpr int first_major = 16;
-    if (fields.text("origin") != "none")
-      return false;
-    const Server* subscriber = sound_server(scenario_.subscriptions.at(name).server);
-    if (subscriber != nullptr and subscriber->version.major < first_major)
-      problems_.add(fields.at("origin"), path + ".origin",
-                    fmt::format("origin exists from PostgreSQL {} on; {} is version {}", first_major,
-                                subscriber->name, to_string(subscriber->version)));
-    return true;
-  }
-
-  void check_chains() {
-    std::map<std::string, std::set<std::string>> received; // by server
-    for (const auto& [name, subscription] : scenario_.subscriptions)
-      if (const auto publication = scenario_.publications.find(subscription.publication);
-          publication != scenario_.publications.end())
-        received[subscription.server].insert(publication->second.tables.begin(),
-                                             publication->second.tables.end());
-    for (const auto& [name, path, fields] : named_entries(root_, "subscriptions")) {
-      const Publication* publication = sound_publication(fields.text("publication"));
-      if (publication == nullptr or publication->server == fields.text("server") or
-          asks_for_own(name, fields, path))
-        continue;
-      for (const std::string& table : publication->tables)
-        if (received[publication->server].contains(table))
-          problems_.add(
-              fields.at("publication"), path + ".publication",
-              fmt::format(
-                  "{} publishes {}, which it receives itself; handing on what was received is not part of "
-                  "this version: with `origin: none` only changes of {}'s own clients are asked for",
-                  publication->server, table, publication->server));
-    }
-  }
-
   const Node& root_;
   Scenario& scenario_;
   Problems& problems_;
@@ -399,6 +361,7 @@ bool run_has_end(const Node& root) {
 
 void check_contradictions(Building& building) {
   Contradictions(building).check();
+  check_chains(building);
   check_workload(building);
   check_catalog_changes(building);
 }
