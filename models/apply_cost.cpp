@@ -48,6 +48,8 @@ double ApplyCost::cpu_seconds(const Table& table, Operation operation) const {
     seconds += costs_->apply_delete_row_s;
     break;
   }
+  if (options_.dead != nullptr)
+    seconds += options_.dead->apply_seconds(table, operation);
   const auto known = options_.residence.find(table.name);
   if (operation != Operation::Insert and scans(table) and known != options_.residence.end())
     seconds += known->second.rows / 2 * costs_->apply_scan_row_s; // the row is found half way, on average
@@ -92,6 +94,16 @@ double ApplyCost::wal_bytes(const Table& table, Operation operation) const {
 
 ApplyTime ApplyCost::row(const Table& table, Operation operation, RowOrder order) const {
   return {cpu_seconds(table, operation), read_seconds(table, operation, order), wal_bytes(table, operation)};
+}
+
+void ApplyCost::applied(const Table& table, Operation operation, double rows, double now_s) const {
+  if (options_.dead != nullptr and operation != Operation::Insert)
+    options_.dead->died(table.name, rows, operation == Operation::Update, now_s);
+}
+
+void ApplyCost::applied(const std::vector<ChangeRun>& runs, double now_s) const {
+  for (const auto& run : runs)
+    applied(*run.table, run.statement->operation, static_cast<double>(run.rows.count), now_s);
 }
 
 ApplyTime ApplyCost::rows(const std::vector<ChangeRun>& runs) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "models/cost_profile.hpp"
+#include "models/dead_versions.hpp"
 #include "models/page_cache.hpp"
 #include "models/reorder_buffer.hpp"
 
@@ -33,6 +34,7 @@ public:
     std::map<std::string, TableResidence> residence; ///< by table name; what is not there is cached
     double read_latency_s = 0;                       ///< of the device, for one page
     double read_bandwidth_bytes_per_s = 0;           ///< 0: no bound
+    DeadVersions* dead = nullptr;                    ///< retained on this subscriber; null: none
   };
   explicit ApplyCost(const CostParameters& costs) : ApplyCost(costs, Options()) {}
   ApplyCost(const CostParameters& costs, Options options) : costs_(&costs), options_(std::move(options)) {}
@@ -43,6 +45,12 @@ public:
   ApplyTime row(const Table& table, Operation operation, RowOrder order) const;
   /// Rows of batches, in order.
   ApplyTime rows(const std::vector<ChangeRun>& runs) const;
+
+  /// Rows have been applied: their old versions are dead.
+  void applied(const std::vector<ChangeRun>& runs, double now_s) const;
+  void applied(const Table& table, Operation operation, double rows, double now_s) const;
+  /// Prices change while the run goes on.
+  bool changes() const { return options_.dead != nullptr; }
 
   /// Whether an UPDATE or DELETE scans the table for its row.
   bool scans(const Table& table) const;

@@ -22,6 +22,16 @@ double statement_cpu_s(const ClientStatement& statement, const std::map<std::str
   return seconds;
 }
 
+/// Dead versions on the way to the statement's rows.
+double passing_s(const ClientStatement& statement, const DeadVersions* dead) {
+  if (dead == nullptr)
+    return 0;
+  if (not statement.change)
+    return dead->look_up_seconds(statement.table);
+  return static_cast<double>(statement.change->rows) *
+         dead->backend_seconds(statement.table, statement.change->operation);
+}
+
 /// What is left of a script while one walks through it from its end.
 struct Rest {
   double server_cpu_s = 0;
@@ -31,7 +41,8 @@ struct Rest {
 
 /// Adds one script's demands, its locks in the order taken.
 void add_script(const ClientScript& script, double share, const std::map<std::string, Table>& tables,
-                const CostParameters& costs, double round_trip_s, ClientDemand& demand) {
+                const CostParameters& costs, double round_trip_s, const DeadVersions* dead,
+                ClientDemand& demand) {
   const bool block = script.statements.size() > 1;
   Rest rest;
   rest.server_cpu_s = costs.backend_transaction_s * (block ? 0.5 : 1.0);
@@ -48,7 +59,7 @@ void add_script(const ClientScript& script, double share, const std::map<std::st
       locks.push_back({static_cast<double>(table.initial_rows),
                        share * static_cast<double>(statement->change->rows), rest.server_cpu_s,
                        rest.client_cpu_s, rest.latency_s});
-    rest.server_cpu_s += cpu_s / 2;
+    rest.server_cpu_s += cpu_s / 2 + passing_s(*statement, dead);
     if (std::next(statement) != script.statements.rend()) {
       rest.client_cpu_s += costs.client_statement_s;
       rest.latency_s += round_trip_s;
@@ -73,14 +84,14 @@ double script_share(const ClientLoad& load, std::size_t index) {
 }
 
 ClientDemand client_demand(const ClientLoad& load, const std::map<std::string, Table>& tables,
-                           const CostParameters& costs, const ClientRoute& route) {
+                           const CostParameters& costs, const ClientRoute& route, const DeadVersions* dead) {
   ClientDemand demand;
   demand.write_share = demand.round_trips = 0;
   demand.think_s = load.think_s;
   demand.flush_s = route.flush_s;
   const double round_trip_s = 2 * (costs.wakeup_latency_s + route.one_way_s);
   for (std::size_t i = 0; i < load.scripts.size(); ++i)
-    add_script(load.scripts[i], script_share(load, i), tables, costs, round_trip_s, demand);
+    add_script(load.scripts[i], script_share(load, i), tables, costs, round_trip_s, dead, demand);
   demand.flush_share = route.flush_s > 0 ? demand.write_share : 0;
   return demand;
 }
@@ -91,7 +102,8 @@ ClientWal row_wal(const Table& table, Operation operation) {
   return {static_cast<double>(volume.bytes) / sample, static_cast<double>(volume.records) / sample};
 }
 
-ClientWal random_update_wal(const Table& table, TouchedRows before, double more, bool images) {
+ClientWal random_update_wal(const Table& table, TouchedRows before, double more, bool images,
+                            double lost_hot) {
   constexpr Bytes tuple_header_bytes = 23, logged_header_bytes = 5, update_main_bytes = 14;
   constexpr Bytes lock_main_bytes = 8, index_main_bytes = 2, secondary_entry_bytes = 16;
   const auto logged = [](Bytes t_len) {
@@ -107,7 +119,8 @@ ClientWal random_update_wal(const Table& table, TouchedRows before, double more,
   };
   // A page with room left, such as the only one of a small table, keeps the row at once.
   const auto moved = [&](double times) { return rows > per_page ? distinct(pages, times) : 0; };
-  const double leaving = moved(before.since_start + more) - moved(before.since_start);
+  const double for_the_first_time = moved(before.since_start + more) - moved(before.since_start);
+  const double leaving = for_the_first_time + lost_hot * std::max(0.0, more - for_the_first_time);
   const double indexes = table.secondary_indexes + (table.primary_key.empty() ? 0 : 1);
   const Bytes entry = table.primary_key.empty()
                           ? secondary_entry_bytes

@@ -3,6 +3,7 @@
 
 #include "models/closed_network.hpp"
 #include "models/cost_profile.hpp"
+#include "models/dead_versions.hpp"
 #include "models/workload.hpp"
 
 #include <map>
@@ -16,9 +17,11 @@ struct ClientRoute {
 };
 
 /// Demands of the mean transaction of a load, its scripts weighted. BEGIN and COMMIT share the cost of a
-/// transaction; a statement takes its row locks when half of its CPU is spent.
+/// transaction; a statement takes its row locks when half of its CPU is spent. Where dead versions are
+/// retained it has passed them before it does.
 ClientDemand client_demand(const ClientLoad& load, const std::map<std::string, Table>& tables,
-                           const CostParameters& costs, const ClientRoute& route);
+                           const CostParameters& costs, const ClientRoute& route,
+                           const DeadVersions* dead = nullptr);
 
 /// Share of the load's transactions that run script `index`.
 double script_share(const ClientLoad& load, std::size_t index);
@@ -38,8 +41,10 @@ struct TouchedRows {
 /// WAL of `more` updates of random rows. The first update of a full page moves the row to another one (a lock
 /// record, an update record with two blocks, an entry in each index); later ones find the room that pruning
 /// made, and stay on the page (HOT; heapam.c: heap_update, pruneheap.c). With `images` the first touch of a
-/// heap or index page after a checkpoint logs the page. Expected values over uniformly random rows.
-ClientWal random_update_wal(const Table& table, TouchedRows before, double more, bool images);
+/// heap or index page after a checkpoint logs the page. Expected values over uniformly random rows. Of the
+/// updates that would stay, `lost_hot` have to move as well.
+ClientWal random_update_wal(const Table& table, TouchedRows before, double more, bool images,
+                            double lost_hot = 0);
 
 /// WAL of one row that a script inserts or deletes, in the mean.
 ClientWal row_wal(const Table& table, Operation operation);

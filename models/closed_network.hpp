@@ -83,6 +83,8 @@ public:
 
   /// The steady state with these others beside the clients. Starts from the state before.
   const ClientCycle& solve(OtherThreads others);
+  /// The same transactions cost something else from now on.
+  void set_demand(const ClientDemand& demand) { demand_ = demand; }
   /// Each commit that has changed something waits so much longer for synchronous standbys.
   void set_sync_wait(double seconds) { cycle_.sync_wait_s = demand_.write_share * seconds; }
 

@@ -175,6 +175,13 @@ constexpr std::array rows = {
                   "Begin and local commit of one transaction: CPU of an apply worker over single-row "
                   "transactions against rows of one transaction, difference."},
 
+    CostParameter{"heap.dead_version", &C::dead_version_s, "s per version", 0, 5 * us,
+                  "Passing one dead version of a row on the way to the live one (fetch, visibility check), "
+                  "in backends and "
+                  "workers: one row updated again and again while an old snapshot is held, time of an index "
+                  "scan for it by "
+                  "versions."},
+
     CostParameter{"launcher.slot_update", &C::slot_update_s, "s per update", 0, 1 * ms,
                   "Advancing slot pg_conflict_detection and writing its file: CPU of the logical replication "
                   "launcher by advances of the slot's xmin."},

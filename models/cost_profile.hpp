@@ -69,7 +69,8 @@ struct CostParameters {
   double apply_update_extra_s = 0; ///< an update beyond deleting one version and inserting another
   double apply_scan_row_s = 0;     ///< one row passed by in a scan for REPLICA IDENTITY FULL
   double apply_index_entry_s = 0;  ///< each secondary index entry
-  double apply_transaction_s = 0;  ///< begin and local commit of one transaction
+  double dead_version_s = 0; ///< one dead version of a row, passed on the way to the live one; on any server
+  double apply_transaction_s = 0; ///< begin and local commit of one transaction
 
   // The subscriber's launcher.
   double slot_update_s = 0; ///< advancing and saving slot pg_conflict_detection, the flush excluded

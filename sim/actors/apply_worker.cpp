@@ -27,7 +27,7 @@ void ApplyWorker::run(engine::Process& process) {
   while (true) {
     if (params_.down_until_s != nullptr and process.now() < *params_.down_until_s)
       process.sleep(*params_.down_until_s - process.now(), engine::Activity::Starved);
-    while (connection_.in_use() or connection_.cut()) {
+    while (cannot_connect(process.now())) {
       started_s = process.now(); // it fails to start
       wait_for_launch();
     }
@@ -51,6 +51,11 @@ void ApplyWorker::run(engine::Process& process) {
     params_.errors->forget();
     wait_for_launch();
   }
+}
+
+bool ApplyWorker::cannot_connect(double now_s) const {
+  const double* down_until_s = params_.publisher_down_until_s;
+  return connection_.in_use() or connection_.cut() or (down_until_s != nullptr and now_s < *down_until_s);
 }
 
 /// Takes a part and notes for whom the worker was busy.
@@ -232,6 +237,8 @@ void ApplyWorker::apply(engine::Process& process, const Part& part, const RowCha
   });
   if (not await_sent(process, part))
     return;
+  params_.price->applied(runs, process.now());
+  params_.wal->applied(batch.top, runs, false);
   delivery.applied += part.messages - left_out;
   delivery.left_out += left_out;
   in_.release(part);
@@ -343,7 +350,7 @@ void ApplyWorker::commit(engine::Process& process, const CommitTransaction& comm
     file_changed(file_bytes(it->second), 0);
     streamed_.erase(it);
   }
-  params_.wal->commit(process, commit.end);
+  params_.wal->commit(process, commit.top, commit.end);
   record_.arrived(delivery, process.now(), confirmed_s(process.now(), params_.flush_delay_s));
   record_.replayed(commit.end, process.now());
   if (delivery.first_lock_s >= 0)
@@ -402,6 +409,10 @@ void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const S
   const double waited_from_s = process.now();
   if (not await_sent(process, part))
     return;
+  if (part.first)
+    flow_begun_s_ = begun_s;
+  if (part.last)
+    params_.wal->applied(batch, flow_begun_s_);
   if (part.last)
     params_.wal->commit_each(process, batch.flow.transactions, batch.end);
   flow_clock_.work(part, begun_s, waited_from_s, process.now());
@@ -412,6 +423,7 @@ void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const S
     delivery.applied += batch.rows - left_out;
     delivery.left_out += left_out;
     record_.flow_transactions += batch.flow.transactions;
+    note_dead_versions(batch);
     const double each_s = batch.shape.receive_s + applying.cpu_s + applying.read_s;
     const double interval_s = batch.flow.span_s / transactions;
     const double commit_s = batch.shape.rows > 0 ? params_.costs->apply_transaction_s : 0;
@@ -432,14 +444,22 @@ void ApplyWorker::apply_flow(engine::Process& process, const Part& part, const S
   in_.release(part);
 }
 
+void ApplyWorker::note_dead_versions(const SmallTransactions& batch) {
+  const auto& steps = batch.flow.flow->transaction;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (publishes(steps[i].table) and applies(steps[i].table, batch.end))
+      params_.price->applied(params_.tables->at(steps[i].table), steps[i].operation,
+                             static_cast<double>(batch.flow.transactions) * batch.shape.sent[i],
+                             world_.now());
+}
+
 /// Applying one transaction of a flow.
 const ApplyTime& ApplyWorker::flow_time(const SmallTransactions& batch) {
   const FlowLoad* flow = batch.flow.flow;
   const auto known = flow_times_.find(flow);
-  if (known != flow_times_.end())
+  if (known != flow_times_.end() and not params_.price->changes())
     return known->second;
-  return flow_times_.emplace(flow, apply_time(*flow, *params_.tables, batch.shape, *params_.price))
-      .first->second;
+  return flow_times_[flow] = apply_time(*flow, *params_.tables, batch.shape, *params_.price);
 }
 
 /// apply_spooled_messages: the whole file, nothing else is read meanwhile. False when it failed.
@@ -463,6 +483,8 @@ bool ApplyWorker::apply_file(engine::Process& process, const CommitTransaction& 
       spend(process, static_cast<double>(rows_of(ready)) * params_.costs->file_read_change_s,
             params_.price->rows(ready), *params_.wal);
     });
+    params_.price->applied(runs, process.now());
+    params_.wal->applied(commit.top, runs, false);
     delivery.applied += count - left_out;
   }
   return true;

@@ -45,9 +45,10 @@ public:
     double flush_delay_s = 0.2; ///< wal_writer_delay: how often it looks for flushes
     double keepalive_interval_s =
         0; ///< half of wal_sender_timeout: the walsender asks for an answer; 0: never
-    const double* down_until_s = nullptr; ///< the server is down before this date
-    RelationStates* relations = nullptr;  ///< while tables are synchronised: whose changes are this worker's
-    double retry_interval_s = 5;          ///< wal_retrieve_retry_interval: distance of two starts, at least
+    const double* down_until_s = nullptr;           ///< the server is down before this date
+    const double* publisher_down_until_s = nullptr; ///< so is the publisher, a subscriber itself
+    RelationStates* relations = nullptr; ///< while tables are synchronised: whose changes are this worker's
+    double retry_interval_s = 5;         ///< wal_retrieve_retry_interval: distance of two starts, at least
   };
   /// `committed` is called when a transaction's commit has been applied.
   ApplyWorker(engine::World& world, Params params, ReplicationConnection& connection,
@@ -75,6 +76,7 @@ private:
   std::optional<Part> next_part(engine::Process& process);
   bool await_sent(engine::Process& process, const Part& part);
   void drained();
+  bool cannot_connect(double now_s) const;
   void send_feedback();
   void take(engine::Process& process, const Part& part);
   void take_or_fail(engine::Process& process, const Part& part);
@@ -112,6 +114,7 @@ private:
   bool apply_file(engine::Process& process, const CommitTransaction& commit, const Streamed& streamed);
   void abort(engine::Process& process, const AbortSubtransaction& abort);
   void apply_flow(engine::Process& process, const Part& part, const SmallTransactions& batch);
+  void note_dead_versions(const SmallTransactions& batch);
   const ApplyTime& flow_time(const SmallTransactions& batch);
   bool publishes(const std::string& table) const;
   // While tables are synchronised: apply_worker_sync.cpp.
@@ -146,6 +149,7 @@ private:
   bool disabled_ = false;
   bool in_transaction_ = false; ///< one that is applied as it comes
   double feedback_s_ = 0;       ///< when it last reported
+  double flow_begun_s_ = 0;     ///< on the small transactions in hand
   ParallelWorkerPool pool_;
   std::map<Xid, Streamed> streamed_;
 };

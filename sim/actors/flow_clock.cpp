@@ -57,6 +57,11 @@ void FlowClock::finish(const SmallTransactions& batch, const End& end, Subscript
   }
   const LagParts &first = lag.first.parts(), &last = lag.last.parts();
   record.lags.add_spread(first, last, lag.transactions);
+  const FlowCommitted& flow = batch.flow;
+  if (flow.origin_first_s >= 0)
+    record.end_to_end.add_spread(
+        static_cast<double>(first.lag()) * 1e-9 + flow.first_commit_s - flow.origin_first_s,
+        static_cast<double>(last.lag()) * 1e-9 + flow.last_commit_s - flow.origin_last_s, lag.transactions);
   record.flow_lag.add_spread(static_cast<double>(first.lag()) * 1e-9, static_cast<double>(last.lag()) * 1e-9,
                              lag.transactions);
   working_ = false;

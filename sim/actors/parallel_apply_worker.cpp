@@ -122,6 +122,7 @@ void ParallelApplyWorker::abort_rows(const AbortSubtransaction& abort) {
   for (const ChangeRun& run : changed_[abort.subxid])
     locks_.release_rows(backend_, run.table->name, run.rows);
   changed_.erase(abort.subxid);
+  shared_.wal.undone(abort);
   if (whole)
     finish(delivery);
 }
@@ -169,6 +170,8 @@ bool ParallelApplyWorker::apply_runs(engine::Process& process, const Replication
   });
   if (not ring_.await_sent(process, part))
     return false;
+  price_.applied(runs, process.now());
+  shared_.wal.applied(top, runs, true);
   for (const auto& run : runs)
     note_applied(run, top);
   delivery.applied += rows;
@@ -209,7 +212,7 @@ void ParallelApplyWorker::replay(engine::Process& process, const ReplicationStre
 
 void ParallelApplyWorker::commit(engine::Process& process, const CommitTransaction& commit) {
   auto& delivery = record_.deliveries[commit.top];
-  shared_.wal.commit(process, commit.end);
+  shared_.wal.commit(process, commit.top, commit.end);
   delivery.applied_s = process.now();
   record_.replayed(commit.end, process.now());
   finish(delivery);

@@ -51,8 +51,16 @@ Pipeline::Pipeline(const Scenario& scenario, std::uint64_t seed)
     publisher(load.server);
   for (const auto& load : scenario.replays)
     publisher(load.server);
+  // Clients of a server that subscribes and publishes nothing write WAL that nobody decodes.
+  for (const auto& load : scenario.clients)
+    publisher(load.server);
+  for (const auto& load : scenario.flows)
+    publisher(load.server);
   for (const auto& [name, subscription] : scenario.subscriptions)
     add_subscriber(scenario_.servers.at(subscription.server));
+  for (const auto& [name, subscription] : scenario.subscriptions)
+    if (subscription.retain_dead_tuples)
+      add_dead_versions(subscription.server);
   for (const auto& [name, subscription] : scenario.subscriptions)
     add_subscription(subscription);
   for (const auto& [name, consumer] : scenario.consumers)
@@ -210,6 +218,7 @@ void Pipeline::build_slot(const SlotClient& client, SlotSide& side, Subscription
     sending.batch_rows =
         std::min(sending.batch_rows, rows_in_window(scenario_, publication, stream.window_bytes));
   sending.publication = &publication;
+  sending.own_changes_only = client.own_changes_only;
   sending.tables = &scenario_.tables;
   sending.binary = client.binary;
   sending.traits = decoding.traits;

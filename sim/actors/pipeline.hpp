@@ -72,12 +72,14 @@ struct SubscriberSide {
   PreparedSlots prepared_slots;
   double down_until_s = 0; ///< the server is down before this date
   std::unique_ptr<ServerLocks> locks;
+  std::unique_ptr<DeadVersions> dead; ///< where a subscription retains dead tuples
   std::vector<std::unique_ptr<SubscriberSession>> sessions;
 };
 
 /// Everything of one slot, both ends: a subscription or a consumer.
 struct SlotSide {
   std::string publisher;
+  std::string subscriber = {}; ///< of a subscription
   std::unique_ptr<Slot> slot;
   std::unique_ptr<ReplicationConnection> connection;
   std::unique_ptr<Decoder> decoder;
@@ -85,6 +87,7 @@ struct SlotSide {
   std::unique_ptr<Walsender> walsender;
   std::unique_ptr<ApplyCost> price; ///< of a subscription
   std::unique_ptr<SubscriberWal> local_wal;
+  std::unique_ptr<HandedOn> handed_on; ///< of a subscription whose server's slots decode what it receives
   std::unique_ptr<ApplyErrors> errors;
   std::unique_ptr<PreparedTransactions> prepared;
   std::vector<std::unique_ptr<ParallelApplyWorker>> workers;
@@ -161,7 +164,13 @@ private:
   void note_error(const Subscription& subscription, const SlotSide& side, const std::string& text);
   void report_to_standbys(const Subscription& subscription, const std::string& publisher);
   void add_consumer(const Consumer& consumer);
+  void add_dead_versions(const std::string& server);
+  void note_dead(const WalEntry& entry, DeadVersions& dead) const;
+  DeadVersions* dead_versions_of(const std::string& server);
+  void add_handed_on(const Subscription& subscription, SlotSide& side);
   void add_retention(const Subscription& subscription, SlotSide& side);
+  std::uint64_t xids_assigned(const std::string& server) const;
+  double oldest_open_s(const std::string& server) const;
   /// Who reads a slot.
   struct SlotClient {
     std::string name, publication, host;
@@ -169,10 +178,12 @@ private:
     Bytes buffer_bytes = 0; ///< what it reads ahead, beyond the kernel's buffers
     bool binary = false;
     bool two_phase = false;
+    bool own_changes_only = false;
     bool confirms_keepalives = true;
     double receiver_timeout_s = 0;
     bool synchronises = false; ///< of a table-sync worker
   };
+  SlotClient client_of(const Subscription& subscription) const;
   SlotSide& add_slot(const SlotClient& client);
   void build_slot(const SlotClient& client, SlotSide& side, SubscriptionRecord& record);
   void add_initial_sync(const Subscription& subscription, ApplyWorker::Params& applying);

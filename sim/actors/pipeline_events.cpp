@@ -71,7 +71,7 @@ std::vector<std::string> Pipeline::slots_touched_by(const Event& event) const {
     bool touched = false;
     switch (event.kind) {
     case Kind::SubscriberDown:
-      touched = server == event.server;
+      touched = server == event.server or side.publisher == event.server;
       break;
     case Kind::SlowDisk:
       touched = server == event.server or side.publisher == event.server;
@@ -220,6 +220,9 @@ void Pipeline::take_down(const std::string& server, double until_s) {
     for (TableCopy& copy : syncing.copies)
       copy.cancel("the subscriber is shut down");
   }
+  for (auto& [name, slot] : slots_)
+    if (slot.publisher == server)
+      slot.connection->stop(); // its walsenders end as well
   for (const auto& [name, subscription] : scenario_.subscriptions) {
     if (subscription.server != server)
       continue;

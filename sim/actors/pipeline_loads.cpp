@@ -106,6 +106,9 @@ void Pipeline::add_clients(const ClientLoad& load) {
   params.page_images = server.settings.flag("full_page_writes");
   params.exact = scenario_.statistics.exact;
   params.sync = side.sync.get();
+  params.dead = dead_versions_of(load.server);
+  if (auto* dead = dead_versions_of(load.server))
+    dead->add_writers(load.clients);
   params.seed = seed_;
   side.clients.push_back(std::make_unique<PublisherClients>(world_, std::move(params), *side.wal, side.state,
                                                             log_, first_flow, log_.clients.back()));
@@ -146,6 +149,9 @@ void Pipeline::add_flow(const FlowLoad& flow) {
   params.wal_bytes_per_s = scenario_.hosts.at(server.host).disks.front().write_bandwidth_bytes_per_s;
   params.page_images = server.settings.flag("full_page_writes");
   params.seed = seed_;
+  params.dead = dead_versions_of(flow.server);
+  if (auto* dead = dead_versions_of(flow.server))
+    dead->add_writers(params.cpus);
   params.accounted_as = xid;
   side.flows.push_back(std::make_unique<FlowClients>(params, *side.wal, side.state, record));
   ++side.state.busy_loads;

@@ -25,6 +25,7 @@ void Pipeline::add_sessions(const SessionLoad& load) {
   params.tables = &scenario_.tables;
   params.costs = &costs_;
   params.seed = seed_;
+  params.dead = side.dead.get();
   if (server.settings.text("synchronous_commit") != "off" and server.settings.flag("fsync"))
     params.flush = [latency_s = scenario_.hosts.at(server.host).disks.front().fsync_latency_s](
                        engine::Process& process) { process.sleep(latency_s); };

@@ -31,7 +31,7 @@ void Pipeline::add_subscriber(const Server& server) {
   side.worker_slots.take();
 }
 
-void Pipeline::add_subscription(const Subscription& subscription) {
+Pipeline::SlotClient Pipeline::client_of(const Subscription& subscription) const {
   const Server& subscriber = scenario_.servers.at(subscription.server);
   SlotClient client;
   client.name = subscription.name;
@@ -40,12 +40,20 @@ void Pipeline::add_subscription(const Subscription& subscription) {
   client.host = subscriber.host;
   client.binary = subscription.binary;
   client.two_phase = subscription.two_phase;
+  client.own_changes_only = subscription.own_changes_only;
   client.receiver_timeout_s = subscriber.settings.number("wal_receiver_timeout");
-  auto& side = add_slot(client);
+  return client;
+}
+
+void Pipeline::add_subscription(const Subscription& subscription) {
+  const Server& subscriber = scenario_.servers.at(subscription.server);
+  auto& side = add_slot(client_of(subscription));
+  side.subscriber = subscription.server;
   auto& record = log_.subscriptions.at(subscription.name);
   const Settings& settings = subscriber.settings;
   ApplyWorker::Params applying;
-  side.price = std::make_unique<ApplyCost>(apply_cost_of(scenario_, subscription, costs_));
+  side.price = std::make_unique<ApplyCost>(
+      apply_cost_of(scenario_, subscription, costs_, dead_versions_of(subscription.server)));
   applying.costs = &costs_;
   applying.price = side.price.get();
   applying.tables = &scenario_.tables;
@@ -53,6 +61,7 @@ void Pipeline::add_subscription(const Subscription& subscription) {
   auto& server_side = subscribers_.at(subscription.server);
   side.local_wal = std::make_unique<SubscriberWal>(server_side.wal, subscription.commits_wait_for_flush,
                                                    settings.flag("fsync") ? disk.fsync_latency_s : 0);
+  add_handed_on(subscription, side);
   applying.wal = side.local_wal.get();
   side.errors =
       std::make_unique<ApplyErrors>(&subscription, [this, &side, &subscription](const std::string& text) {
@@ -62,6 +71,8 @@ void Pipeline::add_subscription(const Subscription& subscription) {
   applying.worker_slots = &server_side.worker_slots;
   applying.down_until_s = &server_side.down_until_s;
   const Server& publisher = scenario_.servers.at(scenario_.publications.at(subscription.publication).server);
+  if (const auto also = subscribers_.find(publisher.name); also != subscribers_.end())
+    applying.publisher_down_until_s = &also->second.down_until_s;
   applying.keepalive_interval_s = publisher.settings.number("wal_sender_timeout") / 2;
   applying.streaming = subscription.streaming;
   applying.batch_rows = resolution_.batch_rows;
@@ -128,21 +139,6 @@ void Pipeline::note_spooling(const std::string& name, const SubscriptionRecord& 
                                      "leader serializes the remaining changes to a file "
                                      "(partially_serialized_txns counts all)",
                                      name)});
-}
-
-void Pipeline::add_retention(const Subscription& subscription, SlotSide& side) {
-  const Server& subscriber = scenario_.servers.at(subscription.server);
-  DeadTupleRetention::Params params;
-  params.costs = &costs_;
-  params.status_interval_s = subscriber.settings.number("wal_receiver_status_interval");
-  params.flush_poll_s = subscriber.settings.number("wal_writer_delay");
-  if (subscriber.settings.flag("fsync"))
-    params.slot_flush_s = scenario_.hosts.at(subscriber.host).disks.front().fsync_latency_s;
-  params.commits_under_way = not scenario_.clients.empty() or not scenario_.flows.empty();
-  side.retention = std::make_unique<DeadTupleRetention>(world_, params, *side.connection,
-                                                        log_.subscriptions.at(subscription.name));
-  spawn(subscriber.name, "launcher", subscriber.name + " launcher " + subscription.name, subscriber.host,
-        [retention = side.retention.get()](engine::Process& process) { retention->run(process); });
 }
 
 void Pipeline::note_error(const Subscription& subscription, const SlotSide& side, const std::string& text) {

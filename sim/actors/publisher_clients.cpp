@@ -16,6 +16,8 @@ constexpr double others_tolerance = 0.01;
 /// Change of the wait for synchronous standbys that matters: part of it, and seconds.
 constexpr double sync_tolerance = 0.01;
 constexpr double sync_resolution_s = 1e-6;
+/// Change of the CPU of a transaction that matters, where dead row versions come and go.
+constexpr double demand_tolerance = 0.01;
 /// Response times drawn per tick; each stands for its share of the tick's transactions.
 constexpr int draws = 16;
 /// Ticks that took longer are made good by shorter ones up to this many ticks.
@@ -51,7 +53,8 @@ PublisherClients::PublisherClients(engine::World& world, Params params, WalLog& 
                                    RunLog& log, std::size_t first_flow, ClientRecord& record)
     : world_(world), params_(std::move(params)), wal_(wal), state_(state), log_(log), first_flow_(first_flow),
       record_(record), demand_(client_demand(*params_.load, *params_.tables, *params_.costs, params_.route)),
-      network_(params_.pool, demand_), script_carried_(params_.load->scripts.size(), 0.0),
+      own_cpu_s_(demand_.server_cpu_s), network_(params_.pool, demand_),
+      script_carried_(params_.load->scripts.size(), 0.0),
       program_wanted_(world, params_.load->name + " (client program)"),
       program_done_(world, params_.load->name + " (answers)"),
       commits_wanted_(world, params_.load->name + " (commits)") {
@@ -118,7 +121,7 @@ double PublisherClients::run_one_by_one(double seconds) {
   unacknowledged_ = params_.pool.clients;
   exact_from_s_ = exact_to_s_;
   exact_to_s_ += seconds;
-  exact_->run(exact_to_s_, stretch(demand_.server_cpu_s, cycle_.server_cpu_s, params_.pool.server->speed),
+  exact_->run(exact_to_s_, stretch(own_cpu_s_, cycle_.server_cpu_s, params_.pool.server->speed),
               stretch(demand_.client_cpu_s, cycle_.client_cpu_s, params_.pool.client->speed), done_);
   flushes_per_s_ = static_cast<double>(exact_->flushes() - exact_flushes_) / seconds;
   exact_flushes_ = exact_->flushes();
@@ -164,6 +167,7 @@ void PublisherClients::run(engine::Process& process) {
     const double planned_s =
         load.until_s > 0 ? std::min(params_.tick_s, load.until_s - due_s) : params_.tick_s;
     due_s += planned_s;
+    heed_dead_versions();
     flushes_per_s_ = cycle_.flushes_per_s;
     const bool goes_on = heed_standbys();
     const double transactions = not goes_on ? 0
@@ -216,6 +220,19 @@ bool PublisherClients::heed_standbys() {
   return true;
 }
 
+/// Dead versions that had to stay make statements cost more.
+void PublisherClients::heed_dead_versions() {
+  if (params_.dead == nullptr)
+    return;
+  const ClientDemand now =
+      client_demand(*params_.load, *params_.tables, *params_.costs, params_.route, params_.dead);
+  if (std::abs(now.server_cpu_s - demand_.server_cpu_s) <= demand_tolerance * demand_.server_cpu_s)
+    return;
+  demand_ = now;
+  network_.set_demand(now);
+  solve(solved_for_);
+}
+
 /// Backends and client program at once, each on its own host.
 void PublisherClients::execute(engine::Process& process, double transactions) {
   program_work_s_ = transactions * demand_.client_cpu_s;
@@ -265,7 +282,8 @@ Bytes PublisherClients::wal_bytes(std::size_t script, std::int64_t transactions,
       TouchedRows before = touched_[step.table];
       double& touched = state_.touched[step.table]; // cleared by checkpoints, shared with others
       before.since_checkpoint = touched;
-      more = random_update_wal(table, before, rows, params_.page_images);
+      const double lost_hot = params_.dead != nullptr ? params_.dead->lost_hot(step.table) : 0;
+      more = random_update_wal(table, before, rows, params_.page_images, lost_hot);
       touched += rows;
       touched_[step.table].since_start += rows;
     } else {

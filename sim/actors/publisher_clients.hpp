@@ -30,6 +30,7 @@ public:
     std::uint64_t seed = 1;
     std::vector<Xid> accounted_as;         ///< by script: under which deliveries count its rows
     const SyncReplication* sync = nullptr; ///< for whom commits wait besides; null: nobody
+    const DeadVersions* dead = nullptr;    ///< retained on this server, a subscriber; null: none
   };
   PublisherClients(engine::World& world, Params params, WalLog& wal, PublisherState& state, RunLog& log,
                    std::size_t first_flow, ClientRecord& record);
@@ -48,6 +49,7 @@ private:
   };
   OtherThreads others();
   bool heed_standbys();
+  void heed_dead_versions();
   double started(double transactions);
   void solve(OtherThreads others);
   double transactions_of(double seconds, std::uint64_t tick);
@@ -70,6 +72,7 @@ private:
   std::size_t first_flow_;
   ClientRecord& record_;
   ClientDemand demand_;
+  double own_cpu_s_ = 0; ///< of `demand_` on the server, without dead versions
   ClosedNetwork network_;
   ClientCycle cycle_;
   std::unique_ptr<ExactClients> exact_; ///< null: by their means

@@ -119,6 +119,15 @@ Bytes FlowClients::wal_bytes(std::int64_t transactions) {
   return whole;
 }
 
+/// CPU of one transaction, with the dead versions that it passes.
+double FlowClients::backend_s() const {
+  double seconds = shape_.backend_s;
+  if (params_.dead != nullptr)
+    for (const auto& step : params_.flow->transaction)
+      seconds += static_cast<double>(step.rows) * params_.dead->backend_seconds(step.table, step.operation);
+  return seconds;
+}
+
 /// By itself each transaction would have begun at once, on a CPU of its own as long as there are some: it
 /// takes as much CPU as its share, however many were run together.
 FlowCommitted FlowClients::committed(const Arrivals& arrivals, double took_s) {
@@ -165,7 +174,7 @@ void FlowClients::commit(engine::Process& process, const Arrivals& arrivals) {
   const std::int64_t transactions = arrivals.transactions;
   const double count = static_cast<double>(transactions);
   const double started_s = process.now();
-  process.cpu_on(params_.cpus, count * shape_.backend_s);
+  process.cpu_on(params_.cpus, count * backend_s());
   const Bytes bytes = wal_bytes(transactions);
   WalEntry entry;
   entry.top = entry.xid = params_.accounted_as;

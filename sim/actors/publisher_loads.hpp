@@ -2,6 +2,7 @@
 // running-xacts records, and the checkpointer that removes it again.
 #pragma once
 
+#include "models/dead_versions.hpp"
 #include "models/flow_shape.hpp"
 #include "models/group_commit.hpp"
 #include "models/wal_retention.hpp"
@@ -25,7 +26,8 @@ public:
     double flush_s = 0; ///< one flush of the WAL
     bool page_images = false;
     std::uint64_t seed = 1;
-    Xid accounted_as; ///< the id under which deliveries count the flow's rows
+    Xid accounted_as;                   ///< the id under which deliveries count the flow's rows
+    const DeadVersions* dead = nullptr; ///< retained on this server, a subscriber; null: none
   };
   FlowClients(Params params, WalLog& wal, PublisherState& state, TransactionRecord& record);
   void run(engine::Process& process);
@@ -45,6 +47,7 @@ private:
   void date_one_by_one(FlowCommitted& what, const Arrivals& arrivals, double each_s);
   double flush_wait_s(double rate_per_s) const;
   Bytes wal_bytes(std::int64_t transactions);
+  double backend_s() const;
   std::uint64_t ticks_at_once() const;
 
   Params params_;

@@ -157,16 +157,30 @@ void ReplicationConnection::answer() { confirm(Lsn{0}); }
 
 void ReplicationConnection::request_status(std::function<void(Lsn)> answered) {
   status_answered_ = std::move(answered);
-  world_.at(world_.now() + params_.latency_s, [this] {
-    ++status_requests_;
-    ++all_status_requests_;
-    if (on_status_request_)
-      on_status_request_();
-  });
+  world_.at(world_.now() + params_.latency_s, [this, connection = connection_] { ask_status(connection); });
+}
+
+void ReplicationConnection::ask_status(std::int64_t connection) {
+  if (hold_back([this, connection] { ask_status(connection); }))
+    return;
+  if (not connected_ or connection != connection_)
+    return;
+  ++status_requests_;
+  ++all_status_requests_;
+  if (on_status_request_)
+    on_status_request_();
 }
 
 void ReplicationConnection::answer_status(Lsn flushed) {
-  world_.at(world_.now() + params_.latency_s, [this, flushed] { status_answered_(flushed); });
+  world_.at(world_.now() + params_.latency_s,
+            [this, flushed, connection = connection_] { tell_status(flushed, connection); });
+}
+
+void ReplicationConnection::tell_status(Lsn flushed, std::int64_t connection) {
+  if (hold_back([this, flushed, connection] { tell_status(flushed, connection); }))
+    return;
+  if (connected_ and connection == connection_)
+    status_answered_(flushed);
 }
 
 void ReplicationConnection::applied(Lsn lsn) {

@@ -125,6 +125,8 @@ private:
   void watch_until(double date_s);
   void check_timeout(std::int64_t connection);
   void arrive(Lsn lsn, std::int64_t connection);
+  void ask_status(std::int64_t connection);
+  void tell_status(Lsn flushed, std::int64_t connection);
   void note_applied(Lsn lsn);
   void arrive(const Positions& positions, std::int64_t connection);
   void tell_client(Lsn sent);

@@ -30,8 +30,12 @@ struct TransactionRecord {
   double commit_record_s = 0; ///< commit record inserted
   Bytes wal_bytes = 0;
   bool committed = false;
-  std::int64_t transactions = 1; ///< a flow's record stands for many
-  bool of_clients = false;       ///< a flow that clients in a closed loop make
+  std::int64_t transactions = 1;  ///< a flow's record stands for many
+  bool of_clients = false;        ///< a flow that clients in a closed loop make
+  std::string received_by = {};   ///< a subscription whose workers wrote it here; empty: it was made here
+  std::string origin_server = {}; ///< of a received one: the server that made it
+  Xid origin_xid = {};            ///< ... and its id there
+  double origin_commit_s = -1;    ///< ... and when it was committed there
 };
 
 /// Fate of one transaction's changes on the way to one subscription. Rows.
@@ -105,6 +109,7 @@ struct SubscriptionRecord {
   WalsenderWork walsender;
   WorkLedger client_work;             ///< what the leader apply worker (or the client) works on
   std::int64_t flow_transactions = 0; ///< applied
+  LagSketch end_to_end; ///< from the commit where it was made to applied, of what came over other servers
 
 private:
   std::deque<std::pair<Lsn, Xid>> unsent_; ///< skipped, and the client not yet past them

@@ -22,6 +22,20 @@ double row_seconds(const CostParameters& costs, const Table& table, const Sessio
     return 0;
   }
 }
+
+/// Of one row: dead versions on the way to it, and an update that cannot stay on its page.
+double dead_seconds(const DeadVersions* dead, const SessionStep& step) {
+  if (dead == nullptr)
+    return 0;
+  switch (step.kind) {
+  case SessionStep::Kind::Update:
+    return dead->backend_seconds(step.table, Operation::Update);
+  case SessionStep::Kind::Delete:
+    return dead->backend_seconds(step.table, Operation::Delete);
+  default:
+    return 0;
+  }
+}
 } // namespace
 
 SubscriberSession::SubscriberSession(Params params, ServerLocks& locks, BackendId backend,
@@ -114,7 +128,13 @@ void SubscriberSession::execute(engine::Process& process, const SessionStep& ste
     record_.vacuum_horizon_s = std::max(record_.vacuum_horizon_s, locks_.oldest_transaction_s(backend_));
   }
   const double seconds = row_seconds(*params_.costs, params_.tables->at(step.table), step);
-  const auto work = [&](RowRange rows) { process.cpu(static_cast<double>(rows.count) * seconds); };
+  const auto work = [&](RowRange rows) {
+    const double count = static_cast<double>(rows.count);
+    process.cpu(count * (seconds + dead_seconds(params_.dead, step)));
+    const bool updates = step.kind == SessionStep::Kind::Update;
+    if (params_.dead != nullptr and (updates or step.kind == SessionStep::Kind::Delete))
+      params_.dead->died(step.table, count, updates, process.now());
+  };
   if (not step.row_lock)
     work({1, step.rows});
   else if (step.first_row > 0)

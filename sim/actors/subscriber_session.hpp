@@ -6,6 +6,7 @@
 #pragma once
 
 #include "models/cost_profile.hpp"
+#include "models/dead_versions.hpp"
 #include "models/lag_sketch.hpp"
 #include "models/session.hpp"
 #include "sim/actors/server_locks.hpp"
@@ -43,6 +44,7 @@ public:
     int client = 0; ///< number among its kind
     /// The flush of a commit; nothing with synchronous_commit off.
     std::function<void(engine::Process&)> flush;
+    DeadVersions* dead = nullptr; ///< retained on this server; null: none
   };
   SubscriberSession(Params params, ServerLocks& locks, BackendId backend, SessionRecord& record);
   void run(engine::Process& process);

@@ -19,11 +19,43 @@ void SubscriberWal::write(double bytes) {
   if (log_ == nullptr)
     return;
   fraction_bytes_ += bytes;
+  if (handed_on_ != nullptr)
+    return; // it is written with the rows
+  if (const Bytes whole = take_whole(); whole > 0)
+    append(whole);
+}
+
+Bytes SubscriberWal::take_whole() {
   const auto whole = static_cast<Bytes>(fraction_bytes_);
-  if (whole == 0)
-    return;
   fraction_bytes_ -= static_cast<double>(whole);
-  append(whole);
+  return whole;
+}
+
+void SubscriberWal::applied(Xid top, const std::vector<ChangeRun>& runs, bool savepoints) {
+  if (handed_on_ == nullptr or runs.empty())
+    return;
+  const Bytes bytes = take_whole();
+  written_bytes_ += bytes;
+  handed_on_->rows(top, runs, bytes, savepoints);
+}
+
+void SubscriberWal::applied(const SmallTransactions& batch, double begun_s) {
+  if (handed_on_ == nullptr or batch.rows == 0)
+    return;
+  const Bytes bytes = take_whole();
+  written_bytes_ += bytes;
+  handed_on_->flow(batch, begun_s, bytes);
+}
+
+void SubscriberWal::undone(const AbortSubtransaction& abort) {
+  if (handed_on_ != nullptr)
+    handed_on_->undone(abort);
+}
+
+void SubscriberWal::forget() {
+  pending_.clear();
+  if (handed_on_ != nullptr)
+    handed_on_->rolled_back();
 }
 
 void SubscriberWal::make_room(engine::Process& process) {
@@ -31,13 +63,18 @@ void SubscriberWal::make_room(engine::Process& process) {
     log_->make_room(process);
 }
 
-void SubscriberWal::commit(engine::Process& process, Lsn remote_end) {
-  if (log_ != nullptr)
+void SubscriberWal::commit(engine::Process& process, Xid top, Lsn remote_end) {
+  if (handed_on_ != nullptr) {
+    written_bytes_ += commit_record_bytes();
+    handed_on_->committed(top);
+  } else if (log_ != nullptr) {
     append(commit_record_bytes());
+  }
   commit_each(process, 1, remote_end);
 }
 
 void SubscriberWal::commit_each(engine::Process& process, std::int64_t transactions, Lsn remote_end) {
+  transactions_ += static_cast<std::uint64_t>(transactions);
   if (log_ == nullptr) {
     flushed_remote_ = remote_end;
     return;
@@ -51,6 +88,7 @@ void SubscriberWal::commit_each(engine::Process& process, std::int64_t transacti
 }
 
 void SubscriberWal::commit_flushed(engine::Process& process, Bytes record_bytes, Lsn remote_end) {
+  ++transactions_;
   if (log_ == nullptr) {
     flushed_remote_ = remote_end;
     return;

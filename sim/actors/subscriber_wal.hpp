@@ -6,7 +6,7 @@
 #pragma once
 
 #include "models/apply_cost.hpp"
-#include "sim/actors/wal_log.hpp"
+#include "sim/actors/handed_on.hpp"
 
 #include <deque>
 #include <optional>
@@ -19,6 +19,15 @@ public:
   explicit SubscriberWal(WalLog* log = nullptr, bool commits_wait = false, double flush_s = 0)
       : log_(log), commits_wait_(commits_wait), flush_s_(flush_s) {}
 
+  /// What is written is to be decoded: see HandedOn.
+  void hand_on(HandedOn* handed_on) { handed_on_ = handed_on; }
+  /// Rows of `top` whose bytes have been written are applied, by a parallel apply worker (`savepoints`) or by
+  /// the leader.
+  void applied(Xid top, const std::vector<ChangeRun>& runs, bool savepoints);
+  /// So are small transactions, since `begun_s`.
+  void applied(const SmallTransactions& batch, double begun_s);
+  void undone(const AbortSubtransaction& abort);
+
   /// Records of changed rows. What inserting them costs is part of a row's price; the WAL writer flushes them
   /// while the worker goes on.
   void write(double bytes);
@@ -26,7 +35,7 @@ public:
   void make_room(engine::Process& process);
   /// The local commit of the remote one that ends at `remote_end`; waits for the flush when the subscription
   /// says so.
-  void commit(engine::Process& process, Lsn remote_end);
+  void commit(engine::Process& process, Xid top, Lsn remote_end);
   /// PREPARE and what ends it: always flushed (twophase.c, EndPrepare; RecordTransactionCommitPrepared).
   void commit_flushed(engine::Process& process, Bytes record_bytes, Lsn remote_end);
   /// The same for `transactions` small ones, one after the other, whose records are written already. Each
@@ -35,10 +44,12 @@ public:
 
   /// End of the last remote commit whose local one is flushed now.
   Lsn flushed_remote();
+  /// Local transactions so far: each has been given an id.
+  std::uint64_t transactions() const { return transactions_; }
   Bytes written_bytes() const { return written_bytes_; }
   bool has_unflushed() const { return not pending_.empty() and pending_.back().local_end > log_->flushed(); }
   /// The worker exits: positions are read from the replication origin when it comes back.
-  void forget() { pending_.clear(); }
+  void forget();
 
 private:
   struct Commit {
@@ -46,12 +57,15 @@ private:
     Lsn remote_end;
   };
   void append(Bytes bytes);
+  Bytes take_whole();
 
   WalLog* log_;
+  HandedOn* handed_on_ = nullptr; ///< null: nobody decodes it
   bool commits_wait_;
   double flush_s_;            ///< of an almost empty write queue
   double fraction_bytes_ = 0; ///< not yet written
   Bytes written_bytes_ = 0;
+  std::uint64_t transactions_ = 0;
   std::deque<Commit> pending_;
   Lsn flushed_remote_;
 };

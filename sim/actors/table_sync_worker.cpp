@@ -72,7 +72,7 @@ bool TableSyncWorker::copy(engine::Process& process, const Table& table) {
     entry.state = SyncState::Init;
     return false;
   }
-  table.wal->commit(process, start.consistent);
+  table.wal->commit(process, Xid{}, start.consistent);
   table.wal->forget();
   record.copied_s = process.now();
   entry.copied = true;

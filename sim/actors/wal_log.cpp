@@ -42,8 +42,8 @@ Lsn WalLog::append(Bytes bytes, WalEntry entry) {
   inserted_ = inserted_ + bytes;
   entry.end = inserted_;
   const Lsn end = inserted_;
-  if (on_entry_)
-    on_entry_(entry);
+  for (const auto& observe : on_entry_)
+    observe(entry);
   entries_.push_back(std::move(entry));
   insertion_.notify();
   if (on_growth_)

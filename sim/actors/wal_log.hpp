@@ -65,7 +65,9 @@ struct FlowCommitted {
   double flush_excess_s = 0; ///< what flushing all their WAL together takes longer than that of one
   double flush_wait_s = 0;   ///< mean time until the flush began that took a commit record
   std::shared_ptr<const std::vector<TransactionDates>> dates; ///< of each, in order; null: they lie evenly
-  bool all_noted = false; ///< the lag of each of them is recorded, however many they are
+  bool all_noted = false;     ///< the lag of each of them is recorded, however many they are
+  double origin_first_s = -1; ///< of received ones: commit dates where they were made, first and last
+  double origin_last_s = -1;
 };
 /// A statement that changes the catalog: rows of the catalog, and the messages of its commands.
 struct CatalogChanged {
@@ -90,6 +92,7 @@ struct WalEntry {
   std::uint64_t next_xid = 0; ///< transaction ids assigned when it was written, small transactions' included
   double inserted_s = 0;      ///< date of the last record
   double flushed_s = -1;      ///< date it became visible to walsenders
+  bool received = false;      ///< it has an origin: workers of a subscription wrote it
 };
 
 /// The commit log, as far as anybody asks it: which (sub)transactions are known to be aborted now.
@@ -126,7 +129,7 @@ public:
   /// Called after every insertion.
   void on_growth(std::function<void()> callback) { on_growth_ = std::move(callback); }
   /// Called with every entry when it is inserted.
-  void on_entry(std::function<void(const WalEntry&)> callback) { on_entry_ = std::move(callback); }
+  void on_entry(std::function<void(const WalEntry&)> callback) { on_entry_.push_back(std::move(callback)); }
   /// A checkpoint removes what lies before `lsn`.
   void remove_before(Lsn lsn);
   Lsn removed() const { return removed_; }
@@ -181,7 +184,7 @@ private:
   engine::Signal insertion_;
   std::function<void()> on_growth_;
   BatchObserver* observer_ = nullptr;
-  std::function<void(const WalEntry&)> on_entry_;
+  std::vector<std::function<void(const WalEntry&)>> on_entry_;
   std::deque<WalEntry> entries_;
   std::size_t first_ = 0; ///< index of entries_.front() since the start of the run
   std::vector<std::unique_ptr<Reader>> readers_;

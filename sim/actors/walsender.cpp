@@ -101,7 +101,9 @@ void Walsender::close(engine::Process& process, engine::StreamCore::Ticket ticke
 void Walsender::serve(engine::Process& process) {
   while (connection_.connected()) {
     answer_status_requests(process);
-    const auto entry = wal_.try_next();
+    auto entry = wal_.try_next();
+    if (entry and entry->received and params_.own_changes_only)
+      leave_out(*entry);
     if (not entry) {
       settle(process);
       connection_.caught_up(wal_.position());
@@ -147,6 +149,12 @@ void Walsender::serve(engine::Process& process) {
       flow_station_.other_work(entry->flushed_s, read_s_, process.now());
     record_.sent_lsn = entry->end;
   }
+}
+
+/// Read, and dropped before it is queued (pgoutput_origin_filter).
+void Walsender::leave_out(WalEntry& entry) {
+  entry.top = entry.xid = {};
+  entry.what = OtherWal{};
 }
 
 /// Nothing is under way: what was skipped counts as delivered. Room in the socket comes back without waking a

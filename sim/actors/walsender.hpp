@@ -28,6 +28,7 @@ public:
     Streaming streaming = Streaming::Off;
     Rows batch_rows = 1; ///< rows per piece where nothing in the mechanism is larger
     const Publication* publication = nullptr;
+    bool own_changes_only = false; ///< origin = none
     /// Calls a function some seconds later; needed where transactions may have nothing for the client.
     std::function<void(double, std::function<void()>)> later = {};
     const std::map<std::string, Table>* tables = nullptr;
@@ -48,6 +49,7 @@ private:
   void serve(engine::Process& process);
   void start_session();
   void answer_status_requests(engine::Process& process);
+  static void leave_out(WalEntry& entry);
   void settle_skipped(engine::Process& process);
   void count(const WalEntry& entry, const Decoder::Result& decoded);
   void perform(engine::Process& process, DecodeStep& step);

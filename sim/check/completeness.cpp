@@ -40,7 +40,12 @@ void check_slot(const std::string& name, const Scenario& scenario, const Pipelin
   const SlotSide& side = pipeline.slots().at(name);
   const RunLog& log = pipeline.log();
   const SubscriptionRecord& record = log.subscriptions.at(name);
+  const auto subscription = scenario.subscriptions.find(name);
+  const bool own_only =
+      subscription != scenario.subscriptions.end() and subscription->second.own_changes_only;
   for (const auto& transaction : log.transactions) {
+    if (own_only and not transaction.received_by.empty())
+      continue;
     if (not transaction.committed or transaction.server != side.publisher or not from_the_start or
         transaction.rows_written == 0)
       continue;
@@ -64,6 +69,23 @@ void check_slot(const std::string& name, const Scenario& scenario, const Pipelin
   }
 }
 
+/// What a server hands on is what was applied there, across every hop.
+void check_handed_on(const RunLog& log, const std::string& name) {
+  const SubscriptionRecord& received = log.subscriptions.at(name);
+  const auto check = [&](const TransactionRecord& record, Rows handed_on) {
+    const auto found = received.deliveries.find(record.origin_xid);
+    const Rows applied = found == received.deliveries.end() ? 0 : found->second.applied;
+    REPLISIM_REQUIRE(handed_on == applied, "{} hands on {} rows of {}, of which {} were applied there",
+                     record.server, handed_on, record.name, applied);
+  };
+  for (const auto& transaction : log.transactions)
+    if (transaction.received_by == name and transaction.committed)
+      check(transaction, transaction.rows_written - transaction.rows_rolled_back);
+  for (const auto& flow : log.flows)
+    if (flow.received_by == name)
+      check(flow, flow.rows_written);
+}
+
 } // namespace
 
 void check_completeness(const Scenario& scenario, const Pipeline& pipeline) {
@@ -74,6 +96,8 @@ void check_completeness(const Scenario& scenario, const Pipeline& pipeline) {
                       pipeline.log().subscriptions.at(name).replay_lsn >= state.last_commit;
     if (not over)
       continue;
+    if (side.handed_on != nullptr)
+      check_handed_on(pipeline.log(), name);
     const auto subscription = scenario.subscriptions.find(name);
     const bool subscribes = subscription != scenario.subscriptions.end();
     const std::string& publication =

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -99,14 +100,20 @@ LagSummary lag_summary(const LagStatistics& lags) {
   return out;
 }
 
-TransactionResult transaction_result(const TransactionRecord& record, const Pipeline& pipeline) {
-  TransactionResult out;
-  out.name = record.name;
-  out.xid = record.xid.value;
-  out.rows = record.rows_written;
-  out.begin_s = record.begin_s;
-  out.statement_end_s = record.statement_end_s;
-  out.commit_s = record.commit_s;
+/// Transactions that servers hand on, by the server they come from and their id there.
+using HandedOnFrom = std::multimap<std::pair<std::string, Xid>, const TransactionRecord*>;
+
+HandedOnFrom handed_on_from(const RunLog& log) {
+  HandedOnFrom out;
+  for (const auto& transaction : log.transactions)
+    if (not transaction.received_by.empty() and transaction.committed)
+      out.emplace(std::pair(transaction.origin_server, transaction.origin_xid), &transaction);
+  return out;
+}
+
+/// Adds what became of it at the slots of the server where `record` stands, and further on.
+void add_deliveries(const TransactionRecord& record, const Pipeline& pipeline, const HandedOnFrom& further,
+                    TransactionResult& out) {
   for (const auto& [name, subscription] : pipeline.log().subscriptions) {
     const auto it = subscription.deliveries.find(record.xid);
     if (it == subscription.deliveries.end() or pipeline.slots().at(name).publisher != record.server)
@@ -123,7 +130,39 @@ TransactionResult transaction_result(const TransactionRecord& record, const Pipe
     if (it->second.first_lock_s >= 0 and it->second.applied_s >= 0)
       out.lock_hold_s = std::max(out.lock_hold_s, it->second.applied_s - it->second.first_lock_s);
   }
+  const auto [first, last] = further.equal_range({record.server, record.xid});
+  for (auto next = first; next != last; ++next)
+    add_deliveries(*next->second, pipeline, further, out);
+}
+
+TransactionResult transaction_result(const TransactionRecord& record, const Pipeline& pipeline,
+                                     const HandedOnFrom& further) {
+  TransactionResult out;
+  out.name = record.name;
+  out.xid = record.xid.value;
+  out.rows = record.rows_written;
+  out.begin_s = record.begin_s;
+  out.statement_end_s = record.statement_end_s;
+  out.commit_s = record.commit_s;
+  add_deliveries(record, pipeline, further, out);
   return out;
+}
+
+/// From the commit where it was made: of what came over other servers.
+void add_end_to_end(const Pipeline& pipeline, const std::string& name, Metrics& metrics) {
+  const SlotSide& side = pipeline.slots().at(name);
+  const SubscriptionRecord& record = pipeline.log().subscriptions.at(name);
+  LagSketch lags = record.end_to_end;
+  for (const auto& transaction : pipeline.log().transactions)
+    if (transaction.server == side.publisher and transaction.origin_commit_s >= 0)
+      if (const auto it = record.deliveries.find(transaction.xid);
+          it != record.deliveries.end() and it->second.applied_s >= 0)
+        lags.add(it->second.applied_s - transaction.origin_commit_s, 1);
+  if (lags.count() == 0)
+    return;
+  metrics["end_to_end_lag_s_mean"] = lags.mean();
+  metrics["end_to_end_lag_s_p99"] = lags.quantile(0.99);
+  metrics["end_to_end_lag_s_max"] = lags.maximum();
 }
 
 /// Shares of the stages over the whole run; what a process did not spend otherwise it waited for input.
@@ -162,10 +201,13 @@ void count_committed(const TransactionRecord& transaction, Metrics& metrics) {
 
 void add_transactions(const Pipeline& pipeline, double end_s, RunResult& result) {
   const RunLog& log = pipeline.log();
+  const HandedOnFrom further = handed_on_from(log);
   for (const auto& transaction : log.transactions) {
+    if (not transaction.received_by.empty())
+      continue; // it is counted where it was made
     result.metrics["wal_bytes"] += static_cast<double>(transaction.wal_bytes);
     count_committed(transaction, result.metrics);
-    const TransactionResult listed = transaction_result(transaction, pipeline);
+    const TransactionResult listed = transaction_result(transaction, pipeline, further);
     keep_largest(result.metrics, "statement_s", listed.statement_end_s - listed.begin_s);
     keep_largest(result.metrics, "commit_s", listed.commit_s - listed.begin_s);
     if (listed.applied_s > 0) {
@@ -176,6 +218,8 @@ void add_transactions(const Pipeline& pipeline, double end_s, RunResult& result)
       result.transactions.push_back(listed);
   }
   for (const auto& flow : log.flows) {
+    if (not flow.received_by.empty())
+      continue;
     result.metrics["wal_bytes"] += static_cast<double>(flow.wal_bytes);
     result.metrics["committed_transactions"] += static_cast<double>(flow.transactions);
     result.metrics["committed_changes"] += static_cast<double>(flow.rows_written);
@@ -210,6 +254,10 @@ void collect_metrics(const Pipeline& pipeline, double end_s, RunResult& result) 
       else
         result.metrics[metric] += value;
     add_cursors(pipeline, name, metrics);
+    add_end_to_end(pipeline, name, metrics);
+    for (const char* metric : {"end_to_end_lag_s_mean", "end_to_end_lag_s_p99", "end_to_end_lag_s_max"})
+      if (metrics.contains(metric))
+        keep_largest(result.metrics, metric, metrics.at(metric));
     for (const char* metric : {"retained_wal_bytes", "lag_bytes", "catalog_xmin_age_xids"})
       keep_largest(result.metrics, metric, metrics.at(metric));
     for (const auto& transaction : log.transactions) {

@@ -42,7 +42,8 @@ void SteadyRecorder::sample(double now_s) {
     now.response_s += load.response.count() * load.response.mean();
   }
   for (const TransactionRecord& flow : log.flows)
-    now.flow_transactions += flow.of_clients ? 0 : static_cast<double>(flow.transactions);
+    now.flow_transactions +=
+        flow.of_clients or not flow.received_by.empty() ? 0 : static_cast<double>(flow.transactions);
   for (const std::string& name : slots_) {
     const SubscriptionRecord& record = log.subscriptions.at(name);
     SlotReading slot;

@@ -1,5 +1,7 @@
 #include "sim/observe/upheaval_metrics.hpp"
 
+#include "sim/observe/retention_metrics.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -158,6 +160,7 @@ void collect_faults(const Pipeline& pipeline, RunResult& result) {
 void collect_upheaval(const Scenario& scenario, const Pipeline& pipeline, double end_s, RunResult& result) {
   collect_syncs(scenario, pipeline, end_s, result);
   collect_faults(pipeline, result);
+  collect_retention(pipeline, end_s, result);
 }
 
 } // namespace replisim

@@ -92,6 +92,25 @@ std::string faults_text(const std::vector<FaultResult>& faults) {
   return out;
 }
 
+std::string retention_text(const RetentionResult& retention) {
+  std::string words = fmt::format("dead rows stay for up to {}", seconds_text(retention.longest_s));
+  for (const auto& [subscription, active] : retention.active)
+    if (not active)
+      words += fmt::format("; {} has stopped (subretentionactive is false)", subscription);
+  if (retention.stops > 0)
+    words += fmt::format("; stopped {} times by max_retention_duration, resumed {} times", retention.stops,
+                         retention.resumptions);
+  std::string out = "\n" + wrapped(fmt::format("Retained dead tuples on {}: ", retention.server), words);
+  TextTable text({"  table", "n_dead_tup", "most", "mean", "a row, most", "n_tup_upd", "n_tup_newpage_upd"},
+                 1);
+  const auto count = [](double value) { return fmt::format("{:.0f}", value); };
+  for (const DeadTuples& table : retention.tables)
+    text.add({"  " + table.table, count(table.n_dead_tup), count(table.most_dead_tup),
+              count(table.mean_dead_tup), fmt::format("{:.1f}", table.most_per_row), count(table.n_tup_upd),
+              count(table.n_tup_newpage_upd)});
+  return out + text.render(0);
+}
+
 } // namespace
 
 std::string upheaval_section(const RunResult& run) {
@@ -100,6 +119,8 @@ std::string upheaval_section(const RunResult& run) {
     out += sync_text(subscription, words, run.upheaval);
   if (not run.upheaval.faults.empty())
     out += faults_text(run.upheaval.faults);
+  for (const RetentionResult& retention : run.upheaval.retention)
+    out += retention_text(retention);
   return out;
 }
 

@@ -49,6 +49,13 @@ std::string unsteady(const Scenario& s) {
   if (std::any_of(s.subscriptions.begin(), s.subscriptions.end(),
                   [](const auto& entry) { return entry.second.initial_sync.has_value(); }))
     return "tables are synchronised";
+  if (std::any_of(s.subscriptions.begin(), s.subscriptions.end(), [&](const auto& entry) {
+        const auto runs_there = [&](const auto& load) { return load.server == entry.second.server; };
+        return entry.second.retain_dead_tuples and
+               (std::any_of(s.clients.begin(), s.clients.end(), runs_there) or
+                std::any_of(s.flows.begin(), s.flows.end(), runs_there));
+      }))
+    return "dead rows gather on a subscriber and go again";
   if (not s.batches.empty() or not s.replays.empty() or not s.ddl.empty() or not s.decode.empty())
     return "something happens at times of its own";
   if (s.flows.empty() and s.clients.empty())

@@ -73,6 +73,54 @@ FaultResult fault_from(const json& object) {
   return fault;
 }
 
+json dead_json(const DeadTuples& table) {
+  return {{"table", table.table},
+          {"n_dead_tup", table.n_dead_tup},
+          {"n_dead_tup_max", table.most_dead_tup},
+          {"n_dead_tup_mean", table.mean_dead_tup},
+          {"dead_versions_per_row_max", table.most_per_row},
+          {"n_tup_upd", table.n_tup_upd},
+          {"n_tup_newpage_upd", table.n_tup_newpage_upd}};
+}
+
+DeadTuples dead_from(const json& object) {
+  DeadTuples table;
+  object.at("table").get_to(table.table);
+  object.at("n_dead_tup").get_to(table.n_dead_tup);
+  object.at("n_dead_tup_max").get_to(table.most_dead_tup);
+  object.at("n_dead_tup_mean").get_to(table.mean_dead_tup);
+  object.at("dead_versions_per_row_max").get_to(table.most_per_row);
+  object.at("n_tup_upd").get_to(table.n_tup_upd);
+  object.at("n_tup_newpage_upd").get_to(table.n_tup_newpage_upd);
+  return table;
+}
+
+json retention_json(const RetentionResult& retention) {
+  json out = {{"server", retention.server},
+              {"subretentionactive", retention.active},
+              {"advances", retention.advances},
+              {"stops", retention.stops},
+              {"resumptions", retention.resumptions},
+              {"retention_s_max", retention.longest_s},
+              {"tables", json::array()}};
+  for (const DeadTuples& table : retention.tables)
+    out["tables"].push_back(dead_json(table));
+  return out;
+}
+
+RetentionResult retention_from(const json& object) {
+  RetentionResult retention;
+  object.at("server").get_to(retention.server);
+  object.at("subretentionactive").get_to(retention.active);
+  object.at("advances").get_to(retention.advances);
+  object.at("stops").get_to(retention.stops);
+  object.at("resumptions").get_to(retention.resumptions);
+  object.at("retention_s_max").get_to(retention.longest_s);
+  for (const json& table : object.at("tables"))
+    retention.tables.push_back(dead_from(table));
+  return retention;
+}
+
 } // namespace
 
 void add_upheaval(const Upheaval& upheaval, json& result) {
@@ -82,6 +130,8 @@ void add_upheaval(const Upheaval& upheaval, json& result) {
     result["initial_sync"][table.subscription]["tables"].push_back(table_json(table));
   for (const FaultResult& fault : upheaval.faults)
     result["faults"].push_back(fault_json(fault));
+  for (const RetentionResult& retention : upheaval.retention)
+    result["retention"].push_back(retention_json(retention));
 }
 
 Upheaval upheaval_from(const json& result) {
@@ -95,6 +145,9 @@ Upheaval upheaval_from(const json& result) {
   if (const auto found = result.find("faults"); found != result.end())
     for (const json& fault : *found)
       out.faults.push_back(fault_from(fault));
+  if (const auto found = result.find("retention"); found != result.end())
+    for (const json& retention : *found)
+      out.retention.push_back(retention_from(retention));
   return out;
 }
 

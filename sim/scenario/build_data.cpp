@@ -320,6 +320,8 @@ void build_replication(Building& building) {
     subscription.publication = fields.text("publication");
     subscription.binary = fields.flag("binary");
     subscription.retain_dead_tuples = fields.flag("retain_dead_tuples");
+    subscription.max_retention_s = fields.number("max_retention_duration");
+    subscription.own_changes_only = fields.text("origin") == "none";
     subscription.disable_on_error = fields.flag("disable_on_error");
     subscription.two_phase = fields.flag("two_phase");
     subscription.conflicts = conflicts_of(fields);

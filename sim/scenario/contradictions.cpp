@@ -27,7 +27,6 @@ public:
       check_subscription(entry);
     for (const NamedFields& entry : named_entries(root_, "consumers"))
       check_consumer(entry);
-    check_chains();
     check_slots();
   }
 
@@ -111,19 +110,57 @@ private:
       return;
     }
     check_streaming(fields, path, subscription, *publisher, *subscriber);
-    if (fields.flag("retain_dead_tuples") and
-        (subscriber->version.major < 19 or publisher->version.major < 19))
-      problems_.add(
-          fields.at("retain_dead_tuples"), path + ".retain_dead_tuples",
-          fmt::format("on needs PostgreSQL 19 or later on both sides; {} is version {}, {} is version {}",
-                      subscriber->name, to_string(subscriber->version), publisher->name,
-                      to_string(publisher->version)));
+    check_retention(fields, path, *publisher, *subscriber);
     if (fields.flag("binary") and (subscriber->version.major < 14 or publisher->version.major < 14))
       problems_.add(fields.at("binary"), path + ".binary",
                     fmt::format("binary exists from PostgreSQL 14 on; {} is version {} and {} is version {}",
                                 publisher->name, to_string(publisher->version), subscriber->name,
                                 to_string(subscriber->version)));
     check_link(fields, path, *publisher, subscriber->name, subscriber->host);
+  }
+
+  void check_retention(const Fields& fields, const std::string& path, const Server& publisher,
+                       const Server& subscriber) {
+    constexpr int first_major = 19;
+    const Node* longest = fields.given("max_retention_duration");
+    if (not fields.flag("retain_dead_tuples")) {
+      if (longest != nullptr and fields.number("max_retention_duration") > 0)
+        scenario_.warnings.push_back(
+            fmt::format("{}.max_retention_duration has no effect without `retain_dead_tuples: on`", path));
+      return;
+    }
+    const Position& at = fields.at("retain_dead_tuples");
+    if (subscriber.version.major < first_major or publisher.version.major < first_major) {
+      problems_.add(
+          at, path + ".retain_dead_tuples",
+          fmt::format("on needs PostgreSQL 19 or later on both sides; {} is version {}, {} is version {}",
+                      subscriber.name, to_string(subscriber.version), publisher.name,
+                      to_string(publisher.version)));
+      return;
+    }
+    check_own_slot(subscriber, at, path);
+    const Node* settings = find_entry(root_, "servers", subscriber.name)->find("settings");
+    const Node* commit_times = settings == nullptr ? nullptr : settings->find("track_commit_timestamp");
+    if (commit_times == nullptr or commit_times->bad or
+        not subscriber.settings.flag("track_commit_timestamp"))
+      scenario_.warnings.push_back(fmt::format(
+          "{}.retain_dead_tuples: dead rows are kept, but without track_commit_timestamp on {} no "
+          "conflict is detected with them",
+          path, subscriber.name));
+  }
+
+  /// Slot pg_conflict_detection is one of the subscriber's own; from 19 on wal_level replica will do.
+  void check_own_slot(const Server& subscriber, const Position& at, const std::string& path) {
+    if (subscriber.settings.number("max_replication_slots") < 1)
+      problems_.add(at, path + ".retain_dead_tuples",
+                    fmt::format("on needs a replication slot on {}, pg_conflict_detection; "
+                                "servers.{}.settings.max_replication_slots is 0",
+                                subscriber.name, subscriber.name));
+    if (subscriber.settings.text("wal_level") == "minimal")
+      problems_.add(
+          at, path + ".retain_dead_tuples",
+          fmt::format("on needs a replication slot on {}, which its wal_level minimal does not allow",
+                      subscriber.name));
   }
 
   void check_streaming(const Fields& fields, const std::string& path, const Subscription& subscription,
@@ -307,43 +344,6 @@ private:
                 name, limit, server->second.settings.number(limit), number));
   }
 
-  /// A server that publishes what it receives: its applied changes would have to be decoded again.
-  /// `origin: none`, from 16 on: what its publisher has received from elsewhere is dropped as it is decoded.
-  bool asks_for_own(const std::string& name, const Fields& fields, const std::string& path) {
-    constexpr int first_major = 16;
-    if (fields.text("origin") != "none")
-      return false;
-    const Server* subscriber = sound_server(scenario_.subscriptions.at(name).server);
-    if (subscriber != nullptr and subscriber->version.major < first_major)
-      problems_.add(fields.at("origin"), path + ".origin",
-                    fmt::format("origin exists from PostgreSQL {} on; {} is version {}", first_major,
-                                subscriber->name, to_string(subscriber->version)));
-    return true;
-  }
-
-  void check_chains() {
-    std::map<std::string, std::set<std::string>> received; // by server
-    for (const auto& [name, subscription] : scenario_.subscriptions)
-      if (const auto publication = scenario_.publications.find(subscription.publication);
-          publication != scenario_.publications.end())
-        received[subscription.server].insert(publication->second.tables.begin(),
-                                             publication->second.tables.end());
-    for (const auto& [name, path, fields] : named_entries(root_, "subscriptions")) {
-      const Publication* publication = sound_publication(fields.text("publication"));
-      if (publication == nullptr or publication->server == fields.text("server") or
-          asks_for_own(name, fields, path))
-        continue;
-      for (const std::string& table : publication->tables)
-        if (received[publication->server].contains(table))
-          problems_.add(
-              fields.at("publication"), path + ".publication",
-              fmt::format(
-                  "{} publishes {}, which it receives itself; handing on what was received is not part of "
-                  "this version: with `origin: none` only changes of {}'s own clients are asked for",
-                  publication->server, table, publication->server));
-    }
-  }
-
   const Node& root_;
   Scenario& scenario_;
   Problems& problems_;
@@ -361,6 +361,7 @@ bool run_has_end(const Node& root) {
 
 void check_contradictions(Building& building) {
   Contradictions(building).check();
+  check_chains(building);
   check_workload(building);
   check_catalog_changes(building);
 }

@@ -247,11 +247,23 @@ private:
     const auto nodes = named_entries(root_, "publications");
     const bool unsure = std::any_of(nodes.begin(), nodes.end(),
                                     [](const NamedFields& p) { return not p.fields.usable("server"); });
-    if (not publishes and not unsure and root_.find("publications") != nullptr)
-      problems_.add(
-          entry.fields.at("server"), entry.path + ".server",
-          fmt::format("no publication is on {}: nothing of this workload would be replicated", server));
-    return publishes;
+    if (publishes or unsure or root_.find("publications") == nullptr or runs_on_subscriber(entry))
+      return publishes;
+    problems_.add(
+        entry.fields.at("server"), entry.path + ".server",
+        fmt::format("no publication is on {}: nothing of this workload would be replicated", server));
+    return false;
+  }
+
+  /// Sessions of a subscriber beside its apply workers: a flow, or clients in a closed loop.
+  bool runs_on_subscriber(const NamedFields& entry) const {
+    const LoadKind kind = load_kind(entry.fields);
+    if (kind != LoadKind::Flow and kind != LoadKind::Clients)
+      return false;
+    const auto& subscriptions = scenario_.subscriptions;
+    return std::any_of(subscriptions.begin(), subscriptions.end(), [&](const auto& subscription) {
+      return subscription.second.server == entry.fields.text("server");
+    });
   }
 
   /// The statement of a step: insert, update, delete; empty for other steps and where it is mistaken.

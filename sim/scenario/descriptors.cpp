@@ -294,6 +294,11 @@ void add_subscriptions(Objects& out) {
               "(19 and later)")
             .otherwise("off")
             .mirrors("CREATE SUBSCRIPTION ... retain_dead_tuples"),
+        Field("max_retention_duration", T::Duration,
+              "retain_dead_tuples is suspended while finding out what may go takes longer; 0: never")
+            .between(0, longest_s)
+            .otherwise("0s")
+            .mirrors("CREATE SUBSCRIPTION ... max_retention_duration"),
         Field("disable_on_error", T::Flag, "an error disables the subscription instead of repeating for ever")
             .otherwise("off")
             .mirrors("CREATE SUBSCRIPTION ... disable_on_error"),

@@ -148,6 +148,17 @@ void add_copies(Building& building) {
            "a row of COPY costs what an applied insert does besides its executor state; not measured"});
 }
 
+/// In what state a leader that retains dead tuples is when the run begins.
+void add_retention(Building& building) {
+  for (const auto& [name, subscription] : building.scenario.subscriptions)
+    if (subscription.retain_dead_tuples and not subscription.initial_sync)
+      building.scenario.guesses.push_back({fmt::format("subscriptions.{}.retain_dead_tuples", name),
+                                           "quiet before the run",
+                                           "assumed: no transaction ran on the subscriber, so the distance "
+                                           "of two looks for a transaction id had "
+                                           "grown to wal_receiver_status_interval, half of which is left"});
+}
+
 } // namespace
 
 void collect_guesses(Building& building) {
@@ -161,6 +172,7 @@ void collect_guesses(Building& building) {
   add_used_defaults(building);
   add_costs(building);
   add_copies(building);
+  add_retention(building);
   std::sort(building.scenario.guesses.begin(), building.scenario.guesses.end());
 }
 

@@ -78,6 +78,8 @@ struct Subscription {
   bool two_phase = false; ///< prepared transactions are prepared on the subscriber, too
   std::vector<ApplyConflict> conflicts = {};
   std::optional<InitialSyncPlan> initial_sync = {};
+  double max_retention_s = 0;    ///< max_retention_duration of retain_dead_tuples; 0: no limit
+  bool own_changes_only = false; ///< origin = none: what the publisher has received itself is not asked for
 };
 
 /// The other end of a slot that is no PostgreSQL server: a change-data-capture client.

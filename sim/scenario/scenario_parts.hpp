@@ -92,6 +92,9 @@ void check_workload(Building& building);
 /// The part of that which concerns clients in a closed loop.
 void check_clients(Building& building);
 
+/// What concerns servers that hand on what they receive.
+void check_chains(Building& building);
+
 /// What concerns statements that change the catalog, and decoding through SQL.
 void check_catalog_changes(Building& building);
 

@@ -146,13 +146,14 @@ std::vector<TableTouches> touches_on(const Scenario& scenario, const std::string
 }
 
 ApplyCost apply_cost_of(const Scenario& scenario, const Subscription& subscription,
-                        const CostParameters& costs) {
+                        const CostParameters& costs, DeadVersions* dead) {
   const Server& server = scenario.servers.at(subscription.server);
   const auto& disks = scenario.hosts.at(server.host).disks;
   const auto named = std::find_if(disks.begin(), disks.end(),
                                   [&](const Disk& disk) { return disk.name == server.data_disk; });
   const Disk& disk = named == disks.end() ? disks.front() : *named;
   ApplyCost::Options options;
+  options.dead = dead;
   options.full_identity_uses_index = traits_of(server.version).full_identity_uses_index;
   options.residence =
       table_residence(touches_on(scenario, server.name, costs), cache_bytes(scenario, server.name));

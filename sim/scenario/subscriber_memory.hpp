@@ -20,7 +20,8 @@ std::vector<TableTouches> touches_on(const Scenario& scenario, const std::string
                                      const CostParameters& costs);
 
 /// The prices on the subscriber of `subscription`; `costs` must outlive the result.
+/// `dead`: versions that the subscriber retains, and that the rows' prices depend on.
 ApplyCost apply_cost_of(const Scenario& scenario, const Subscription& subscription,
-                        const CostParameters& costs);
+                        const CostParameters& costs, DeadVersions* dead = nullptr);
 
 } // namespace replisim

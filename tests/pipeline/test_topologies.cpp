@@ -157,6 +157,8 @@ TEST_CASE("two servers that replicate to each other apply each other's changes o
   scenario.publications["q"] = publication_of("q", {"t"});
   scenario.publications["q"].server = "sub";
   scenario.subscriptions["back"] = {"back", "pub", "q", Streaming::Off, false};
+  for (const char* name : {"s", "back"})
+    scenario.subscriptions.at(name).own_changes_only = true;
   with_batch(scenario, {insert("t", 10'000)}, "there");
   scenario.batches.back().server = "sub";
   const auto both = run(scenario);

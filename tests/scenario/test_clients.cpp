@@ -2,6 +2,9 @@
 #include "tests/scenario/scenario_files.hpp"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
 
 using namespace replisim;
 using namespace replisim::test;
@@ -137,4 +140,49 @@ TEST_CASE("retention of dead rows came with version 19") {
   const std::string later =
       replaced(replaced(on, "version: 17", "version: 19"), "version: 17", "version: 19");
   CHECK(load_text(later).subscriptions.at("s").retain_dead_tuples);
+}
+
+TEST_CASE("retention of dead rows needs a slot on the subscriber, and commit times to be of use") {
+  const std::string on = replaced(
+      replaced(
+          replaced(sound, "{server: sub, publication: p}",
+                   "{server: sub, publication: p, retain_dead_tuples: on, max_retention_duration: 5min}"),
+          "pub: {host: db, version: 17}", "pub: {host: db, version: 19}"),
+      "sub: {host: db, version: 17}", "sub: {host: db, version: 19, settings: {track_commit_timestamp: on}}");
+  CHECK(errors_of(on).empty());
+  const Scenario loaded = load_text(on);
+  CHECK(loaded.subscriptions.at("s").max_retention_s == 300);
+  CHECK(std::none_of(loaded.warnings.begin(), loaded.warnings.end(), [](const std::string& warning) {
+    return warning.find("retain_dead_tuples") != std::string::npos;
+  }));
+  const auto with = [&](const char* settings) {
+    return replaced(on, "settings: {track_commit_timestamp: on}", settings);
+  };
+  const Lines no_slots = errors_of(with("settings: {max_replication_slots: 0}"));
+  REQUIRE(no_slots.size() == 1);
+  CHECK_THAT(no_slots[0],
+             Catch::Contains("subscriptions.s.retain_dead_tuples: on needs a replication slot on sub, "
+                             "pg_conflict_detection; servers.sub.settings.max_replication_slots is 0"));
+  const Lines minimal = errors_of(with("settings: {wal_level: minimal}"));
+  REQUIRE(minimal.size() == 1);
+  CHECK_THAT(minimal[0], Catch::Contains("which its wal_level minimal does not allow"));
+  const Scenario no_times = load_text(with("settings: {track_commit_timestamp: off}"));
+  CHECK(std::any_of(no_times.warnings.begin(), no_times.warnings.end(), [](const std::string& warning) {
+    return warning.find("without track_commit_timestamp on sub no conflict is detected") != std::string::npos;
+  }));
+  const Scenario off = load_text(replaced(on, "retain_dead_tuples: on", "retain_dead_tuples: off"));
+  CHECK_THAT(off.warnings,
+             Catch::VectorContains(std::string("subscriptions.s.max_retention_duration has no effect without "
+                                               "`retain_dead_tuples: on`")));
+}
+
+TEST_CASE("clients run on a server that subscribes and publishes nothing") {
+  const auto on = [](const char* server) {
+    return replaced(sound, "workload: {w:",
+                    fmt::format("workload: {{x: {{server: {}, until: 1min, clients: 2, transactions: "
+                                "[{{statements: [{{update: t}}]}}]}}, w:",
+                                server));
+  };
+  CHECK(errors_of(on("sub")).empty());
+  CHECK(load_text(on("sub")).clients.at(0).server == "sub");
 }

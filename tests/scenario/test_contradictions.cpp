@@ -110,15 +110,18 @@ TEST_CASE("publishers need wal_level logical, and binary needs version 14") {
             .size() == 1);
 }
 
-TEST_CASE("chains of replication are refused") {
+TEST_CASE("changes that would come twice or go round are refused, cascades are not") {
   std::string text = replaced(sound, "publications: {p: {server: pub, tables: [t]}}",
                               "publications: {p: {server: pub, tables: [t]}, q: {server: sub, tables: [t]}}");
   text = replaced(text, "{s: {server: sub, publication: p}}",
                   "{s: {server: sub, publication: p}, s2: {server: pub, publication: q}}");
   const Lines found = errors_of(text);
   REQUIRE(found.size() == 2);
-  CHECK(found[0].find("pub publishes t, which it receives itself") != std::string::npos);
-  CHECK(found[0].find("`origin: none`") != std::string::npos);
+  CHECK_THAT(found[0],
+             Catch::Contains("subscriptions.s.publication: changes of sub in t would come back to sub, and "
+                             "go round for ever; with `origin: none` only changes of pub's own clients"));
+  CHECK_THAT(found[1],
+             Catch::Contains("subscriptions.s2.publication: changes of pub in t would come back to pub"));
   text = replaced(replaced(text, "publication: p}", "publication: p, origin: none}"), "publication: q}",
                   "publication: q, origin: none}");
   CHECK(errors_of(text).empty());
@@ -126,6 +129,31 @@ TEST_CASE("chains of replication are refused") {
       errors_of(replaced(replaced(text, "version: 17", "version: 15"), "version: 17", "version: 15"));
   REQUIRE(early.size() == 2);
   CHECK(early[0].find("origin exists from PostgreSQL 16 on; sub is version 15") != std::string::npos);
+}
+
+TEST_CASE("a server may hand on what it receives, within limits") {
+  std::string text = replaced(sound, "publications: {p: {server: pub, tables: [t]}}",
+                              "publications: {p: {server: pub, tables: [t]}, q: {server: sub, tables: [t]}}");
+  text = replaced(text, "  sub: {host: db, version: 17}",
+                  "  sub: {host: db, version: 17}\n  c: {host: db, version: 17}");
+  text = replaced(text, "{s: {server: sub, publication: p}}",
+                  "{s: {server: sub, publication: p}, s2: {server: c, publication: q}}");
+  CHECK(errors_of(text).empty());
+  CHECK(load_text(replaced(text, "publication: q}", "publication: q, origin: none}"))
+            .subscriptions.at("s2")
+            .own_changes_only);
+  const Lines twice = errors_of(replaced(text, "s2: {", "s3: {server: c, publication: p}, s2: {"));
+  REQUIRE(twice.size() == 1);
+  CHECK_THAT(twice[0],
+             Catch::Contains("subscriptions.s2.publication: changes of pub in t would come twice to c"));
+  const Lines filtered = errors_of(replaced(text, "p: {server: pub, tables: [t]}",
+                                            "p: {server: pub, tables: [t], row_filters: {t: 10%}}"));
+  REQUIRE(filtered.size() == 1);
+  CHECK_THAT(filtered[0], Catch::Contains("sub receives what slot s2 hands on, and part of a table"));
+  const Lines synchronised =
+      errors_of(replaced(text, "publication: p}", "publication: p, initial_sync: 1s}"));
+  REQUIRE(synchronised.size() == 1);
+  CHECK_THAT(synchronised[0], Catch::Contains("subscriptions.s.initial_sync"));
 }
 
 TEST_CASE("settings that do nothing here are told in one warning") {
