@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs the Debian packages replisim is built from, but only those that are missing.
 #
-# Usage: scripts/deps.sh [--tests] [--pages] [EXTRA_PACKAGE...]
-# --tests: also what `make test` needs; --pages: a browser and Node.js, for `make pages` and `make live`.
+# Usage: scripts/deps.sh [--tests] [--fuzz] [--pages] [EXTRA_PACKAGE...]
+# --tests: also what `make test` needs; --fuzz: clang for the fuzz targets;
+# --pages: a browser and Node.js, for `make pages` and `make live`.
 # REPLISIM_SKIP_DEPS=1 skips everything, for systems that get the same libraries another way.
 set -euo pipefail
 
@@ -17,6 +18,10 @@ if [[ ${1:-} == --tests ]]; then
     python3-jsonschema python3-yaml python3-pandas python3-matplotlib python3-ipykernel jupyter-nbconvert
     postgresql-client-15 postgresql-15
   )
+fi
+if [[ ${1:-} == --fuzz ]]; then
+  shift
+  packages+=(clang-14 libclang-rt-14-dev)
 fi
 if [[ ${1:-} == --pages ]]; then
   shift
