@@ -6,7 +6,8 @@ PROGRAM := build/cli/replisim
 HEADLINE := scenarios/published/streaming_insert.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-tests build demo validation test live pages format format-check tidy debug asan soak clean
+.PHONY: help deps deps-tests build demo validation test fuzz coverage live pages \
+  format format-check tidy debug asan soak clean
 
 help: ## what can be made
 	@echo "replisim: predicts what a PostgreSQL logical replication pipeline will do"
@@ -19,7 +20,7 @@ help: ## what can be made
 deps: ## install the missing Debian packages, as root or with sudo
 	@scripts/deps.sh
 
-deps-tests: ## install what the tests need besides: Python, a PostgreSQL server, a browser, Node.js
+deps-tests: ## install what the tests need besides: Python, a PostgreSQL server, a browser, Node.js, clang
 	@scripts/deps.sh --tests
 
 build: deps ## build the program and the tests (release) into build/
@@ -39,6 +40,13 @@ validation: build ## write docs/validation.md anew: every suite, predicted besid
 
 test: deps-tests build ## set up, build and run every test and the validation suites
 	@scripts/test.sh build $(JOBS)
+
+fuzz: deps-tests ## five minutes of hostile input for every reader (FUZZ_SECONDS=300 each)
+	@scripts/fuzz.sh $(JOBS) $(or $(FUZZ_SECONDS),300)
+
+coverage: deps-tests ## which lines the tests run, with gcov (installs gcovr; takes an hour)
+	@scripts/deps.sh gcovr
+	@scripts/coverage.sh $(JOBS)
 
 pages: build ## only the tests of the HTML pages in a browser
 	@scripts/deps.sh --pages
@@ -69,9 +77,13 @@ asan: deps ## build with address and undefined-behaviour sanitizers and run the 
 
 soak: build asan ## the long tests, every test again and again, then all of them with sanitizers
 	@scripts/deps.sh slurm-wlm munge parallel openssh-server openssh-client sqlite3
+	@scripts/fuzz.sh $(JOBS) 3600
+	@tests/cli/signals.sh $(CURDIR)/$(PROGRAM) $(CURDIR)
 	@ctest --test-dir build -C Soak -L soak --output-on-failure
 	@ctest --test-dir build --output-on-failure -j $(JOBS) --schedule-random --repeat until-fail:5
 	@ctest --test-dir build-asan --output-on-failure -j $(JOBS) --timeout 600
+	@scripts/deps.sh gcovr
+	@scripts/coverage.sh $(JOBS)
 
 clean: ## remove the build folders
-	@rm -rf build build-debug build-asan
+	@rm -rf build build-debug build-asan build-fuzz build-cov

@@ -7,6 +7,7 @@
 #include "sim/report/text.hpp"
 #include "sim/run/event_diff.hpp"
 #include "sim/run/fork_pool.hpp"
+#include "sim/run/json_reading.hpp"
 #include "sim/run/result_json.hpp"
 
 #include <fmt/format.h>
@@ -46,8 +47,9 @@ struct Side {
 
 Side read_side(const std::string& path) {
   Side side{read_recorded_run(path), {}};
-  side.result = json::parse(side.run.result_text(), nullptr, false);
-  if (not side.result.is_object() or not side.result.contains("metrics"))
+  side.result = parse_json(side.run.result_text());
+  if (not side.result.is_object() or not side.result.contains("metrics") or
+      not side.result["metrics"].is_object())
     throw UsageError(fmt::format("no result.json of a run lies beside {}", side.run.manifest.string()));
   return side;
 }

@@ -4,6 +4,7 @@
 #include "calibration/import/scenario_writer.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "sim/report/files.hpp"
 #include "sim/scenario/loader.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +12,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include <unistd.h>
@@ -43,19 +43,6 @@ struct ImportCommand {
   ImportOptions options;
   bool force = false;
 };
-
-void write_file(const std::filesystem::path& file, const std::string& text) {
-  const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-  std::error_code error;
-  if (not std::filesystem::is_directory(folder, error))
-    throw UsageError(
-        fmt::format("the file {} cannot be written: there is no folder {}", file.string(), folder.string()));
-  std::ofstream stream(file, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (not stream)
-    throw UsageError(fmt::format("the file {} cannot be written", file.string()));
-}
 
 void refuse_to_overwrite(const std::filesystem::path& file) {
   std::error_code error;
@@ -102,22 +89,36 @@ std::uint32_t database_oid(const std::string& text) {
   return static_cast<std::uint32_t>(*value);
 }
 
-/// Takes the files away again where the scenario turns out not to be one, so that the next try finds no
-/// leftovers.
-class Leftovers {
+/// A folder beside the scenario in which it is written and tried first: what is refused takes no name.
+class TrialFolder {
 public:
-  explicit Leftovers(std::vector<std::filesystem::path> files) : files_(std::move(files)) {}
-  ~Leftovers() {
+  explicit TrialFolder(const std::filesystem::path& file)
+      : path_(file.parent_path() / fmt::format(".{}.{}.tmp", file.filename().string(), ::getpid())) {
+    const std::filesystem::path above = file.has_parent_path() ? file.parent_path() : ".";
     std::error_code error;
-    for (const auto& file : files_)
-      std::filesystem::remove(file, error);
+    if (not std::filesystem::is_directory(above, error))
+      throw UsageError(
+          fmt::format("the file {} cannot be written: there is no folder {}", file.string(), above.string()));
+    require_folder(path_);
   }
-  Leftovers(const Leftovers&) = delete;
-  Leftovers& operator=(const Leftovers&) = delete;
-  void keep() { files_.clear(); }
+  ~TrialFolder() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+  }
+  TrialFolder(const TrialFolder&) = delete;
+  TrialFolder& operator=(const TrialFolder&) = delete;
+
+  std::filesystem::path trial_of(const std::filesystem::path& file) const { return path_ / file.filename(); }
+  /// Gives the tried file its name.
+  void publish(const std::filesystem::path& file) const {
+    std::error_code error;
+    std::filesystem::rename(trial_of(file), file, error);
+    if (error)
+      throw UsageError(fmt::format("cannot write '{}': {}", file.string(), error.message()));
+  }
 
 private:
-  std::vector<std::filesystem::path> files_;
+  std::filesystem::path path_;
 };
 
 ExitCode import(ImportCommand& command) {
@@ -144,14 +145,16 @@ ExitCode import(ImportCommand& command) {
   readers::Problems problems;
   const RecordedWorkload workload = import_files(sources, problems, progress_in_megabytes());
   const WrittenScenario written = write_scenario(workload, options);
-  Leftovers leftovers({list, options.file});
+  const TrialFolder folder(options.file);
   if (not written.list.empty())
-    write_file(list, written.list);
-  write_file(options.file, written.yaml);
+    write_file(folder.trial_of(list), written.list);
+  write_file(folder.trial_of(options.file), written.yaml);
   for (const auto& group : problems.groups())
     std::fprintf(stderr, "warning: %s\n", group.to_string().c_str());
-  load_scenario(options.file, {}, find_library()); // what cannot be run is said now
-  leftovers.keep();
+  load_scenario(folder.trial_of(options.file), {}, find_library()); // what cannot be run is said now
+  if (not written.list.empty())
+    folder.publish(list);
+  folder.publish(options.file);
 
   if (command.format == "json") {
     write_stdout(json_text(written.report, problems, command, not written.list.empty()));

@@ -118,6 +118,8 @@ int main(int argc, char** argv) {
   cli::fit_reports_to_window();
   // A reader that goes away shows as an error of write(), not as the end of the program.
   std::signal(SIGPIPE, SIG_IGN);
+  // So does a file that reaches the limit of `ulimit -f`.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return run_program(argc, argv);
   } catch (const UsageError& e) {

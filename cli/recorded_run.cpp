@@ -2,12 +2,10 @@
 
 #include "models/base/errors.hpp"
 #include "sim/report/run_report.hpp"
+#include "sim/run/json_reading.hpp"
 #include "sim/version.hpp"
 
 #include <fmt/format.h>
-
-#include <fstream>
-#include <sstream>
 
 namespace replisim::cli {
 
@@ -15,12 +13,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 namespace {
-
-std::string text_of(const fs::path& file) {
-  std::ostringstream out;
-  out << std::ifstream(file, std::ios::binary).rdbuf();
-  return out.str();
-}
 
 RecordedRun from_json(const json& manifest) {
   RecordedRun run;
@@ -43,7 +35,11 @@ RecordedRun from_json(const json& manifest) {
 
 } // namespace
 
-std::string RecordedRun::result_text() const { return text_of(folder / "result.json"); }
+std::string RecordedRun::result_text() const {
+  const fs::path file = folder / "result.json";
+  std::error_code ignored;
+  return fs::exists(file, ignored) ? read_json_text(file) : std::string();
+}
 
 RecordedRun read_recorded_run(const std::string& path) {
   std::error_code error;
@@ -54,7 +50,7 @@ RecordedRun read_recorded_run(const std::string& path) {
     throw UsageError(
         fmt::format("there is no file '{}'; a manifest is written by replisim run --out DIR", file.string()));
   try {
-    RecordedRun run = from_json(json::parse(text_of(file)));
+    RecordedRun run = from_json(parse_json(read_json_text(file)));
     run.manifest = file;
     run.folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
     return run;

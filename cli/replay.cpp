@@ -6,6 +6,7 @@
 #include "cli/terminal.hpp"
 #include "sim/report/run_report.hpp"
 #include "sim/report/text.hpp"
+#include "sim/run/json_reading.hpp"
 #include "sim/run/result_json.hpp"
 #include "sim/run/run_simulation.hpp"
 
@@ -60,9 +61,10 @@ std::string verdict(const RecordedRun& run, const std::string& fresh, const Repl
   std::string out =
       fmt::format("NOT identical: result.json has {} bytes now, {} then; the simulated events are {}\n",
                   fresh.size(), recorded.size(), same_events ? "the same" : "others");
-  const auto then = nlohmann::json::parse(recorded, nullptr, false);
-  return out + (then.is_object() ? changed_metrics(then, nlohmann::json::parse(fresh))
-                                 : std::string("  the recorded result.json is no JSON object\n"));
+  const auto then = parse_json(recorded);
+  return out + (then.is_object() and then.value("metrics", nlohmann::json::object()).is_object()
+                    ? changed_metrics(then, nlohmann::json::parse(fresh))
+                    : std::string("  the recorded result.json is no JSON object\n"));
 }
 
 ExitCode replay(const ReplayOptions& options, const Session& session) {

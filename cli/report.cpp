@@ -5,6 +5,7 @@
 #include "cli/report_data.hpp"
 #include "sim/report/files.hpp"
 #include "sim/report/html.hpp"
+#include "sim/run/json_reading.hpp"
 #include "sim/run/result_json.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,11 +39,6 @@ struct Page {
   std::string title;
   std::string data;
 };
-
-std::string content(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 template <class Object>
 std::string text_of(const Object& object) {
@@ -90,7 +85,7 @@ Page run_page(const nlohmann::json& result, const fs::path& folder, const Report
   if (not folder.empty() and fs::is_regular_file(folder / "timeline.csv", ignored))
     page["timeline"] = timeline_json_rows(read_timeline(folder / "timeline.csv"));
   if (not folder.empty() and fs::is_regular_file(folder / "manifest.json", ignored)) {
-    page["manifest"] = nlohmann::json::parse(content(folder / "manifest.json"));
+    page["manifest"] = parse_json(read_json_text(folder / "manifest.json"));
     add_scenario(page["manifest"], options, page);
   } else {
     const char* why =
@@ -108,7 +103,7 @@ Page sweep_page(const nlohmann::json& sweep) {
 }
 
 Page json_page(const std::string& text, const ReportOptions& options) {
-  const Json object = Json::parse(text, nullptr, false);
+  const Json object = parse_json<Json>(text);
   if (object.is_discarded() or not object.is_object())
     throw UsageError(fmt::format("'{}' is no JSON of replisim; {}", options.path, readable));
   const auto has = [&](const char* key) { return object.contains(key); };
@@ -136,7 +131,7 @@ Page page_of(const ReportOptions& options) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
     require_readable_file((path / "result.json").string());
-    const auto result = nlohmann::json::parse(content(path / "result.json"), nullptr, false);
+    const auto result = parse_json(read_json_text(path / "result.json"));
     if (result.is_discarded())
       throw UsageError(fmt::format("'{}' is no JSON", (path / "result.json").string()));
     return run_page(result, path, options);
@@ -153,7 +148,7 @@ Page page_of(const ReportOptions& options) {
     of_folder.path = folder.string();
     return page_of(of_folder);
   }
-  return json_page(content(path), options);
+  return json_page(read_json_text(path), options);
 }
 
 /// Beside what it shows: FOLDER/report.html, or the file's name with the ending html.
@@ -166,7 +161,14 @@ std::string default_out(const std::string& path) {
 
 ExitCode report(const ReportOptions& options) {
   const InterruptScope scope;
-  const Page page = page_of(options);
+  const Page page = [&] {
+    try {
+      return page_of(options);
+    } catch (const nlohmann::json::exception& problem) {
+      throw UsageError(
+          fmt::format("'{}' holds none of replisim's results: {}", options.path, problem.what()));
+    }
+  }();
   const std::string html = html_page(report_assets(), fmt::format("{} - replisim", page.title), page.data);
   if (options.out == "-") {
     write_stdout(html);

@@ -7,10 +7,8 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,39 +27,6 @@ struct ResultsOptions {
   std::vector<std::string> inputs;
 };
 
-/// Where an export goes: standard output, or a file that is written as the rows come.
-class Output {
-public:
-  explicit Output(const std::string& name) : name_(name) {
-    if (not name.empty() and (file_ = std::fopen(name.c_str(), "wb")) == nullptr)
-      fail();
-  }
-  ~Output() {
-    if (file_ != nullptr)
-      std::fclose(file_);
-  }
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
-
-  void write(std::string_view text) {
-    if (name_.empty())
-      write_stdout(text);
-    else if (std::fwrite(text.data(), 1, text.size(), file_) != text.size())
-      fail();
-  }
-  void close() {
-    if (file_ != nullptr and std::fclose(std::exchange(file_, nullptr)) != 0)
-      fail();
-  }
-
-private:
-  [[noreturn]] void fail() const {
-    throw UsageError(fmt::format("cannot write '{}': {}", name_, std::strerror(errno)));
-  }
-  std::string name_;
-  std::FILE* file_ = nullptr;
-};
-
 ResultsFile opened(const ResultsOptions& options) {
   if (options.file.empty())
     throw UsageError("which results? Write the file first: replisim results FILE list");
@@ -70,13 +35,16 @@ ResultsFile opened(const ResultsOptions& options) {
 
 ExitCode export_rows(const ResultsOptions& options) {
   ResultsFile file = opened(options);
-  Output output(options.out);
-  const TextSink sink = [&](std::string_view text) { output.write(text); };
+  std::optional<StagedFile> output;
+  if (not options.out.empty())
+    output.emplace(options.out);
+  const TextSink sink = [&](std::string_view text) { output ? output->write(text) : write_stdout(text); };
   if (options.format == "json")
     export_json(file, options.query, sink);
   else
     export_csv(file, options.query, sink);
-  output.close();
+  if (output)
+    output->publish();
   return ExitCode::Ok;
 }
 

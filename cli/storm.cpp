@@ -81,7 +81,7 @@ ExitCode storm(const StormOptions& options) {
     overrides.push_back(parse_override(text));
   const Scenario scenario = load_scenario(options.scenario, overrides, find_library());
   const RunResult calm = run_simulation(scenario, options.seed);
-  for (const Promise& promise : request.promises)
+  for (const StormPromise& promise : request.promises)
     if (const auto found = strain(promise, calm); found and *found > 1)
       throw UsageError(
           fmt::format("the promise {} is broken without any fault: replisim run shows how", promise.text));

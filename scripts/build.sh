@@ -5,14 +5,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-preset=${1:?which preset: release, debug or asan}
+preset=${1:?which preset: release, debug, asan or fuzz}
 jobs=${2:?how many jobs}
 shift 2
 case $preset in
   release) folder=build ;;
-  debug | asan) folder=build-$preset ;;
+  debug | asan | fuzz) folder=build-$preset ;;
   *)
-    echo "build: there is no preset '$preset'; allowed: release, debug, asan" >&2
+    echo "build: there is no preset '$preset'; allowed: release, debug, asan, fuzz" >&2
     exit 2
     ;;
 esac

@@ -134,29 +134,32 @@ double sizes_distance(const std::map<Rows, double>& recorded, const std::map<Row
   return largest;
 }
 
-/// Variance of the counts of each second over what the curves expect there.
+/// Variance of the counts of each second over what the curves expect there. Of a recording of weeks, or one
+/// whose clock was set meanwhile, counts of longer stretches.
 double dispersion(const RecordedWorkload& workload, const std::vector<const Kind*>& kinds, const Mix& mix) {
-  const auto seconds = static_cast<std::size_t>(workload.span_s);
-  if (seconds < 2)
+  constexpr double most_bins = 1e6;
+  const double bin_s = std::max(1.0, workload.span_s / most_bins);
+  const auto bins = static_cast<std::size_t>(workload.span_s / bin_s);
+  if (bins < 2)
     return 1;
-  std::vector<double> counts(seconds, 0), expected(seconds, 0);
+  std::vector<double> counts(bins, 0), expected(bins, 0);
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     for (const std::size_t member : kinds[k]->members)
-      if (const auto second = static_cast<std::size_t>(commit_s(workload.transactions[member]));
-          second < seconds)
-        counts[second] += 1;
+      if (const auto bin = static_cast<std::size_t>(commit_s(workload.transactions[member]) / bin_s);
+          bin < bins)
+        counts[bin] += 1;
     const MixFlow& flow = mix.flows[k];
-    for (std::size_t second = 0; second < seconds; ++second) {
-      const double middle = static_cast<double>(second) + 0.5;
+    for (std::size_t bin = 0; bin < bins; ++bin) {
+      const double middle = (static_cast<double>(bin) + 0.5) * bin_s;
       const double factor =
           flow.curve.empty() ? 1
                              : flow.curve[std::min(flow.curve.size() - 1,
                                                    static_cast<std::size_t>(middle / flow.curve_interval_s))];
-      expected[second] += flow.rate_per_s * factor;
+      expected[bin] += flow.rate_per_s * bin_s * factor;
     }
   }
   double squares = 0, mean = 0;
-  for (std::size_t i = 0; i < seconds; ++i) {
+  for (std::size_t i = 0; i < bins; ++i) {
     squares += (counts[i] - expected[i]) * (counts[i] - expected[i]);
     mean += expected[i];
   }

@@ -6,6 +6,7 @@
 #include "calibration/readers/view_derived.hpp"
 #include "models/base/suggest.hpp"
 #include "models/base/units.hpp"
+#include "sim/run/json_reading.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -156,7 +157,7 @@ private:
   }
 
   void json(std::string_view line) {
-    const auto parsed = nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
+    const auto parsed = parse_json(line);
     if (parsed.is_discarded())
       return input_.report("bad_json", "the line begins like JSON and is none, or is cut; it was left out");
     if (parsed.is_array())
@@ -355,7 +356,7 @@ public:
             view_of(split_cells(line, separator)) != nullptr)
           return Match::Certain;
       if (line.starts_with('{') or line.starts_with("[{")) {
-        const auto parsed = nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
+        const auto parsed = parse_json(line);
         const auto& object = parsed.is_array() and not parsed.empty() ? parsed.front() : parsed;
         std::vector<std::string> names;
         if (object.is_object())

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "sim/actors/pipeline.hpp"
+#include "sim/check/run_laws.hpp"
 
 #include <cstdint>
-#include <map>
 #include <string>
 
 namespace replisim {
@@ -24,24 +24,16 @@ public:
   void look(double now_s);
 
 private:
-  struct WalSeen {
-    Lsn removed, flushed, inserted;
-  };
-  struct SlotSeen {
-    Lsn restart, saved, confirmed, sent, replayed;
-    std::int64_t connections = 0;
-  };
-  void check_wal(const std::string& server, const PublisherSide& side);
-  void check_slot(const std::string& name, const SlotSide& side);
-  void check_memory(const std::string& name, const SlotSide& side) const;
+  static WalPositions wal_of(const PublisherSide& side);
+  SlotPositions slot_of(const std::string& name, const SlotSide& side) const;
+  BufferSizes sizes_of(const std::string& name, const SlotSide& side) const;
   void check_times(double now_s) const;
   void check_locks(const std::string& server, const SubscriberSide& side) const;
   bool applies(const std::string& server) const;
 
   Pipeline& pipeline_;
   const Scenario& scenario_;
-  std::map<std::string, WalSeen> wal_;
-  std::map<std::string, SlotSeen> slots_;
+  RunLaws laws_;
   std::int64_t ticks_ = 0, stride_ = 1, looks_ = 0;
 };
 

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <string>
 #include <system_error>
 
@@ -22,23 +23,6 @@ namespace {
   throw UsageError(fmt::format("cannot write '{}': {}", file.string(), std::strerror(error)));
 }
 
-/// Writes and closes; returns an errno, 0 when all is well.
-int write_to(int fd, std::string_view text, bool sync) {
-  int error = 0;
-  while (not text.empty() and error == 0) {
-    const ssize_t n = ::write(fd, text.data(), text.size());
-    if (n > 0)
-      text.remove_prefix(static_cast<std::size_t>(n));
-    else if (errno != EINTR)
-      error = errno;
-  }
-  if (error == 0 and sync and ::fsync(fd) != 0)
-    error = errno;
-  if (::close(fd) != 0 and error == 0)
-    error = errno;
-  return error;
-}
-
 /// Makes a rename durable; a file system that cannot sync folders is no reason to fail.
 void sync_folder(const fs::path& folder) {
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -50,32 +34,69 @@ void sync_folder(const fs::path& folder) {
 
 } // namespace
 
-void write_file(const fs::path& file, std::string_view text) {
+StagedFile::StagedFile(fs::path file) : file_(std::move(file)) {
   std::error_code ignored;
-  const auto status = fs::status(file, ignored);
+  const auto status = fs::status(file_, ignored);
   if (fs::is_directory(status))
-    fail(file, EISDIR);
+    fail(file_, EISDIR);
   if (fs::exists(status) and not fs::is_regular_file(status)) {
-    const int fd = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
-    if (const int error = fd < 0 ? errno : write_to(fd, text, false); error != 0)
-      fail(file, error);
+    fd_ = ::open(file_.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    // A symbolic link stays one: its target is replaced.
+    target_ = fs::exists(status) ? fs::canonical(file_, ignored) : file_;
+    const fs::path folder = target_.has_parent_path() ? target_.parent_path() : fs::path(".");
+    temporary_ = folder / fmt::format(".{}.{}.tmp", target_.filename().string(), ::getpid());
+    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  }
+  if (fd_ < 0)
+    fail(file_, errno);
+}
+
+StagedFile::~StagedFile() {
+  if (fd_ >= 0)
+    ::close(fd_);
+  if (not temporary_.empty())
+    ::unlink(temporary_.c_str());
+}
+
+void StagedFile::write(std::string_view text) {
+  while (not text.empty()) {
+    const ssize_t n = ::write(fd_, text.data(), text.size());
+    if (n > 0)
+      text.remove_prefix(static_cast<std::size_t>(n));
+    else if (errno != EINTR)
+      fail(file_, errno);
+  }
+}
+
+void StagedFile::finish() {
+  if (not temporary_.empty() and ::fsync(fd_) != 0)
+    fail(file_, errno);
+  if (::close(std::exchange(fd_, -1)) != 0)
+    fail(file_, errno);
+}
+
+void StagedFile::publish() {
+  if (fd_ >= 0)
+    finish();
+  if (temporary_.empty())
     return;
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0)
+    fail(file_, errno);
+  temporary_.clear();
+  sync_folder(target_.has_parent_path() ? target_.parent_path() : fs::path("."));
+}
+
+void write_file(const fs::path& file, std::string_view text) { write_files({{file, text}}); }
+
+void write_files(const std::vector<std::pair<fs::path, std::string_view>>& files) {
+  std::deque<StagedFile> staged;
+  for (const auto& [file, text] : files) {
+    staged.emplace_back(file).write(text);
+    staged.back().finish();
   }
-  // A symbolic link stays one: its target is replaced.
-  const fs::path target = fs::exists(status) ? fs::canonical(file, ignored) : file;
-  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-  const fs::path temporary = folder / fmt::format(".{}.{}.tmp", target.filename().string(), ::getpid());
-  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0)
-    fail(file, errno);
-  int error = write_to(fd, text, true);
-  if (error == 0 and ::rename(temporary.c_str(), target.c_str()) != 0)
-    error = errno;
-  if (error != 0) {
-    ::unlink(temporary.c_str());
-    fail(file, error);
-  }
-  sync_folder(folder);
+  for (StagedFile& file : staged)
+    file.publish();
 }
 
 void require_folder(const fs::path& folder) {

@@ -2,6 +2,7 @@
 
 #include "models/base/errors.hpp"
 #include "sim/report/text.hpp"
+#include "sim/run/json_reading.hpp"
 #include "sim/run/replications.hpp"
 #include "sim/run/result_json.hpp"
 
@@ -98,7 +99,7 @@ json run_object(const StoredRun& run, const SweepIdentity& identity) {
     axes[identity.columns[i]] = run.labels[i];
   json out = {{"point", run.point},
               {"replication", run.replication},
-              {"seed", json::parse(run.seed)},
+              {"seed", parse_json(run.seed)},
               {"axes", std::move(axes)},
               {"status", run.failed ? "failed" : "done"},
               {"warnings", run.warnings},

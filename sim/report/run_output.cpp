@@ -148,9 +148,12 @@ json run_manifest(const Scenario& scenario, const Replications& replications,
 void write_run_folder(const std::filesystem::path& folder, const Scenario& scenario,
                       const Replications& replications, const RunProvenance& provenance) {
   require_folder(folder);
-  write_file(folder / "result.json", json_text(run_json(replications)));
-  write_file(folder / "timeline.csv", timeline_csv(replications.runs.front().timeline));
-  write_file(folder / "manifest.json", json_text(run_manifest(scenario, replications, provenance)));
+  const std::string result = json_text(run_json(replications));
+  const std::string timeline = timeline_csv(replications.runs.front().timeline);
+  const std::string manifest = json_text(run_manifest(scenario, replications, provenance));
+  write_files({{folder / "result.json", result},
+               {folder / "timeline.csv", timeline},
+               {folder / "manifest.json", manifest}});
 }
 
 } // namespace replisim

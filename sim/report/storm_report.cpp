@@ -64,7 +64,7 @@ std::string storm_text(const Scenario& scenario, const StormRequest& request, co
 
 std::string storm_json(const Scenario& scenario, const StormRequest& request, const Storm& storm) {
   nlohmann::json promises = nlohmann::json::array();
-  for (const Promise& promise : request.promises)
+  for (const StormPromise& promise : request.promises)
     promises.push_back(promise.text);
   nlohmann::json out = {{"scenario", scenario.name},
                         {"seed", request.seed},

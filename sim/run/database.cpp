@@ -68,11 +68,11 @@ void Database::execute(const std::string& sql) {
 }
 
 std::int64_t Database::scalar(const std::string& sql) {
-  Statement statement(*this, sql);
+  SqlStatement statement(*this, sql);
   return statement.step() ? statement.integer(0) : 0;
 }
 
-Statement::Statement(Database& database, const std::string& sql)
+SqlStatement::SqlStatement(Database& database, const std::string& sql)
     : database_(database), statement_(nullptr, sqlite3_finalize) {
   sqlite3_stmt* prepared = nullptr;
   const int code = sqlite3_prepare_v3(database.connection_.get(), sql.c_str(), static_cast<int>(sql.size()),
@@ -82,12 +82,12 @@ Statement::Statement(Database& database, const std::string& sql)
     database.fail();
 }
 
-Statement& Statement::bind(int index, std::int64_t value) {
+SqlStatement& SqlStatement::bind(int index, std::int64_t value) {
   sqlite3_bind_int64(statement_.get(), index, value);
   return *this;
 }
 
-Statement& Statement::bind(int index, double value) {
+SqlStatement& SqlStatement::bind(int index, double value) {
   if (std::isfinite(value))
     sqlite3_bind_double(statement_.get(), index, value);
   else
@@ -95,17 +95,17 @@ Statement& Statement::bind(int index, double value) {
   return *this;
 }
 
-Statement& Statement::bind(int index, std::string_view value) {
+SqlStatement& SqlStatement::bind(int index, std::string_view value) {
   sqlite3_bind_text(statement_.get(), index, value.data(), static_cast<int>(value.size()), SQLITE_TRANSIENT);
   return *this;
 }
 
-Statement& Statement::bind_null(int index) {
+SqlStatement& SqlStatement::bind_null(int index) {
   sqlite3_bind_null(statement_.get(), index);
   return *this;
 }
 
-bool Statement::step() {
+bool SqlStatement::step() {
   const int code = sqlite3_step(statement_.get());
   if (code == SQLITE_ROW)
     return true;
@@ -118,27 +118,29 @@ bool Statement::step() {
   throw error;
 }
 
-void Statement::run() {
+void SqlStatement::run() {
   while (step()) {
   }
   reset();
 }
 
-void Statement::reset() { sqlite3_reset(statement_.get()); }
+void SqlStatement::reset() { sqlite3_reset(statement_.get()); }
 
-std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
+std::int64_t SqlStatement::integer(int column) const {
+  return sqlite3_column_int64(statement_.get(), column);
+}
 
-double Statement::number(int column) const {
+double SqlStatement::number(int column) const {
   return is_null(column) ? std::numeric_limits<double>::quiet_NaN()
                          : sqlite3_column_double(statement_.get(), column);
 }
 
-std::string Statement::text(int column) const {
+std::string SqlStatement::text(int column) const {
   const auto* text = sqlite3_column_text(statement_.get(), column);
   return text == nullptr ? "" : reinterpret_cast<const char*>(text);
 }
 
-bool Statement::is_null(int column) const {
+bool SqlStatement::is_null(int column) const {
   return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
 

@@ -15,14 +15,14 @@ namespace replisim {
 class Database;
 
 /// A prepared statement. Parameters are numbered from 1 as SQLite does, columns from 0.
-class Statement {
+class SqlStatement {
 public:
-  Statement(Database& database, const std::string& sql);
+  SqlStatement(Database& database, const std::string& sql);
 
-  Statement& bind(int index, std::int64_t value);
-  Statement& bind(int index, double value); ///< what is not finite becomes NULL
-  Statement& bind(int index, std::string_view value);
-  Statement& bind_null(int index);
+  SqlStatement& bind(int index, std::int64_t value);
+  SqlStatement& bind(int index, double value); ///< what is not finite becomes NULL
+  SqlStatement& bind(int index, std::string_view value);
+  SqlStatement& bind_null(int index);
 
   /// True when there is a row. Throws UsageError (disk full, file damaged, ...).
   bool step();
@@ -53,7 +53,7 @@ public:
   [[noreturn]] void fail() const;
 
 private:
-  friend class Statement;
+  friend class SqlStatement;
   std::string file_;
   std::unique_ptr<sqlite3, int (*)(sqlite3*)> connection_;
 };

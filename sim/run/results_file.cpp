@@ -1,6 +1,7 @@
 #include "sim/run/results_file.hpp"
 
 #include "models/base/errors.hpp"
+#include "sim/run/json_reading.hpp"
 #include "sim/run/replications.hpp"
 #include "sim/run/result_json.hpp"
 
@@ -44,43 +45,83 @@ CREATE VIEW result AS
   FROM run JOIN value USING (run) JOIN metric ON metric.id = value.metric;
 )";
 
+/// Of one sweep: above what anybody runs, and a bit of memory each.
+constexpr std::int64_t most_stored_runs = 1'000'000'000;
+
 std::string pragma(const std::string& name, int value) { return fmt::format("PRAGMA {} = {};", name, value); }
+
+[[noreturn]] void damaged(const Database& database, const std::string& why) {
+  throw UsageError(fmt::format("the results database '{}' is damaged: {}", database.file(), why));
+}
 
 /// Throws unless `database` is a results file of this version.
 void require_results(Database& database) {
   if (database.scalar("PRAGMA application_id") != results_application_id)
     throw UsageError(
         fmt::format("'{}' is an SQLite database, but holds no results of replisim", database.file()));
+  // What a schema can say beside plain tables may run for ever.
+  database.execute("PRAGMA trusted_schema = OFF");
   const auto version = database.scalar("PRAGMA user_version");
   if (version != results_schema_version)
     throw UsageError(fmt::format("'{}' has tables of version {}; this program knows version {}",
                                  database.file(), version, results_schema_version));
+  const auto found = database.scalar("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN "
+                                     "('sweep', 'run', 'setting', 'metric', 'value', 'cost')");
+  if (found != 6)
+    damaged(database, "a table of results is missing");
+}
+
+/// The JSON text of one column of the sweep.
+json stored_json(const Database& database, const SqlStatement& row, int column) {
+  json out = parse_json(row.text(column));
+  if (out.is_discarded())
+    damaged(database, "what the sweep varies cannot be read");
+  return out;
+}
+
+std::uint64_t stored_number(const Database& database, const std::string& text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() or end != text.data() + text.size())
+    damaged(database, fmt::format("'{}' is no seed", text));
+  return value;
 }
 
 SweepIdentity read_identity(Database& database, Shard& shard) {
-  Statement select(database,
-                   "SELECT scenario, scenario_hash, program, seed, replications, points, overrides, "
-                   "axes, sample, guesses, columns, shard, shards FROM sweep");
+  SqlStatement select(database,
+                      "SELECT scenario, scenario_hash, program, seed, replications, points, overrides, "
+                      "axes, sample, guesses, columns, shard, shards FROM sweep");
   if (not select.step())
     throw UsageError(fmt::format("'{}' does not say which sweep it belongs to", database.file()));
   SweepIdentity out;
   out.scenario = select.text(0);
   out.scenario_hash = select.text(1);
   out.program = select.text(2);
-  out.seed = std::stoull(select.text(3));
-  out.replications = static_cast<int>(select.integer(4));
-  out.points = static_cast<std::uint64_t>(select.integer(5));
-  out.overrides = json::parse(select.text(6));
-  out.axes = json::parse(select.text(7));
-  out.sample = json::parse(select.text(8));
-  out.guesses = json::parse(select.text(9));
-  out.columns = json::parse(select.text(10)).get<std::vector<std::string>>();
+  out.seed = stored_number(database, select.text(3));
+  const std::int64_t replications = select.integer(4), points = select.integer(5);
+  if (replications < 1 or points < 0 or replications > most_stored_runs or
+      points > most_stored_runs / replications)
+    damaged(database,
+            fmt::format("it says that it has {} points with {} replications", points, replications));
+  out.replications = static_cast<int>(replications);
+  out.points = static_cast<std::uint64_t>(points);
+  out.overrides = stored_json(database, select, 6);
+  out.axes = stored_json(database, select, 7);
+  out.sample = stored_json(database, select, 8);
+  out.guesses = stored_json(database, select, 9);
+  try {
+    out.columns = stored_json(database, select, 10).get<std::vector<std::string>>();
+  } catch (const json::exception&) {
+    damaged(database, "the names of its columns cannot be read");
+  }
   shard = {static_cast<std::uint64_t>(select.integer(11)), static_cast<std::uint64_t>(select.integer(12))};
+  if (shard.number < 1 or shard.number > shard.of)
+    damaged(database, fmt::format("it says that it is shard {} of {}", shard.number, shard.of));
   return out;
 }
 
 void write_identity(Database& database, const SweepIdentity& identity, const Shard& shard) {
-  Statement insert(database, "INSERT INTO sweep VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  SqlStatement insert(database, "INSERT INTO sweep VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)");
   insert.bind(1, identity.scenario)
       .bind(2, identity.scenario_hash)
       .bind(3, identity.program)
@@ -155,12 +196,12 @@ struct ResultsFile::Writer {
         metric_id(db, "SELECT id FROM metric WHERE name = ?"),
         value(db, "INSERT OR IGNORE INTO value VALUES (?,?,?)"),
         cost(db, "INSERT OR IGNORE INTO cost VALUES (?,?,?,?)") {}
-  Statement run;
-  Statement setting;
-  Statement metric;
-  Statement metric_id;
-  Statement value;
-  Statement cost;
+  SqlStatement run;
+  SqlStatement setting;
+  SqlStatement metric;
+  SqlStatement metric_id;
+  SqlStatement value;
+  SqlStatement cost;
 };
 
 Shard parse_shard(const std::string& text) {
@@ -243,7 +284,7 @@ ResultsFile::~ResultsFile() {
 
 std::vector<bool> ResultsFile::finished_runs() {
   std::vector<bool> out(identity_.points * static_cast<std::uint64_t>(identity_.replications), false);
-  Statement select(*database_, "SELECT run FROM run");
+  SqlStatement select(*database_, "SELECT run FROM run");
   while (select.step())
     if (const auto run = static_cast<std::uint64_t>(select.integer(0)); run < out.size())
       out[run] = true;
@@ -278,7 +319,7 @@ std::int64_t ResultsFile::metric_id(const std::string& name) {
 void ResultsFile::record(const std::vector<RunRow>& rows) {
   Transaction transaction(*database_);
   const auto replications = static_cast<std::uint64_t>(identity_.replications);
-  const auto optional_text = [](Statement& statement, int index, const std::string& text, bool present) {
+  const auto optional_text = [](SqlStatement& statement, int index, const std::string& text, bool present) {
     if (present)
       statement.bind(index, text);
     else

@@ -31,7 +31,7 @@ INSERT OR IGNORE INTO main.value
 )";
 
 void add_file(Database& database, const std::string& file) {
-  Statement attach(database, "ATTACH DATABASE ? AS other");
+  SqlStatement attach(database, "ATTACH DATABASE ? AS other");
   attach.bind(1, file).run();
   if (database.scalar(contradictions) > 0)
     throw UsageError(fmt::format("'{}' contradicts the files before it: equal points, other results", file));

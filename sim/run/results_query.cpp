@@ -3,6 +3,7 @@
 #include "models/base/errors.hpp"
 #include "models/base/suggest.hpp"
 #include "models/base/units.hpp"
+#include "sim/run/json_reading.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -98,7 +99,8 @@ Condition label_condition(ResultsFile& file, const Filter& filter, std::size_t p
   const auto wanted = quantity(filter.value);
   if (not as_text and not wanted)
     throw UsageError(fmt::format("'{}' is no quantity to compare {} with", filter.value, filter.name));
-  Statement labels(file.database(), "SELECT DISTINCT label FROM setting WHERE position = ? ORDER BY label");
+  SqlStatement labels(file.database(),
+                      "SELECT DISTINCT label FROM setting WHERE position = ? ORDER BY label");
   labels.bind(1, static_cast<std::int64_t>(position));
   while (labels.step()) {
     const std::string label = labels.text(0);
@@ -142,7 +144,7 @@ struct Selection {
   std::vector<Condition> conditions;
 
   /// Binds from `index` on; returns the next one.
-  int bind(Statement& statement, int index) const {
+  int bind(SqlStatement& statement, int index) const {
     for (const auto& condition : conditions) {
       for (const auto& text : condition.texts)
         statement.bind(index++, text);
@@ -186,14 +188,14 @@ public:
   }
 
 private:
-  Statement settings_;
-  Statement values_;
+  SqlStatement settings_;
+  SqlStatement values_;
 };
 
 constexpr const char* run_columns = "SELECT run, point, replication, seed, status, reason, bottleneck, "
                                     "scenario_hash, fingerprint, warnings FROM run";
 
-StoredRun run_from(const Statement& row) {
+StoredRun run_from(const SqlStatement& row) {
   StoredRun out;
   out.run = static_cast<std::uint64_t>(row.integer(0));
   out.point = static_cast<std::uint64_t>(row.integer(1));
@@ -205,7 +207,9 @@ StoredRun run_from(const Statement& row) {
   out.scenario_hash = row.text(7);
   out.fingerprint = row.text(8);
   if (not row.is_null(9))
-    out.warnings = nlohmann::json::parse(row.text(9)).get<std::vector<std::string>>();
+    for (const auto& warning : parse_json(row.text(9)))
+      if (warning.is_string())
+        out.warnings.push_back(warning.get<std::string>());
   return out;
 }
 
@@ -226,7 +230,7 @@ std::string order_of(ResultsFile& file, const ResultsQuery& query) {
 
 std::vector<std::string> metric_names(ResultsFile& file) {
   std::vector<std::string> out;
-  Statement select(file.database(), "SELECT name FROM metric ORDER BY name");
+  SqlStatement select(file.database(), "SELECT name FROM metric ORDER BY name");
   while (select.step())
     out.push_back(select.text(0));
   return out;
@@ -238,7 +242,7 @@ void for_each_run(ResultsFile& file, const ResultsQuery& query,
   std::string sql = run_columns + selection.where + order_of(file, query);
   if (query.limit > 0)
     sql += fmt::format(" LIMIT {}", query.limit);
-  Statement select(file.database(), sql);
+  SqlStatement select(file.database(), sql);
   const int next = selection.bind(select, 1);
   if (not query.sort.empty())
     select.bind(next, query.sort.substr(query.sort.front() == '-' ? 1 : 0));
@@ -252,7 +256,7 @@ void for_each_run(ResultsFile& file, const ResultsQuery& query,
 
 std::uint64_t count_runs(ResultsFile& file, const ResultsQuery& query) {
   const Selection selection = selection_of(file, query);
-  Statement select(file.database(), "SELECT count(*) FROM run" + selection.where);
+  SqlStatement select(file.database(), "SELECT count(*) FROM run" + selection.where);
   selection.bind(select, 1);
   return select.step() ? static_cast<std::uint64_t>(select.integer(0)) : 0;
 }
@@ -281,7 +285,7 @@ std::vector<MetricSummary> summarise_runs(ResultsFile& file, const ResultsQuery&
           : fmt::format("(SELECT label FROM setting WHERE setting.point = run.point AND position = {})",
                         column - columns.begin());
   // The order of groups is that of their first points.
-  Statement select(
+  SqlStatement select(
       file.database(),
       fmt::format("SELECT {}, count(value.value), min(value.value), avg(value.value), "
                   "max(value.value), min(run.point) FROM run JOIN value ON value.run = run.run "

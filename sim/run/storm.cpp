@@ -65,7 +65,7 @@ public:
     }
     if (not storm_.worst.broken.empty())
       shrink();
-    for (const Promise& promise : request_.promises)
+    for (const StormPromise& promise : request_.promises)
       if (not known_.contains(promise.text))
         storm_.unknown.push_back(promise.text);
     return std::move(storm_);
@@ -96,7 +96,7 @@ private:
       out.broken = e.what();
       return out;
     }
-    for (const Promise& promise : request_.promises) {
+    for (const StormPromise& promise : request_.promises) {
       const auto found = strain(promise, result);
       if (not found)
         continue;
@@ -191,19 +191,19 @@ std::string one_line(std::string text) {
 
 } // namespace
 
-Promise parse_promise(const std::string& text) {
-  Promise promise;
+StormPromise parse_promise(const std::string& text) {
+  StormPromise promise;
   promise.text = trimmed(text);
   if (promise.text.starts_with("no ")) {
-    promise.kind = Promise::Kind::Never;
+    promise.kind = StormPromise::Kind::Never;
     promise.name = trimmed(promise.text.substr(3));
     return promise;
   }
-  constexpr std::array<std::pair<std::string_view, Promise::Kind>, 4> signs = {
-      {{"<=", Promise::Kind::AtMost},
-       {">=", Promise::Kind::AtLeast},
-       {"<", Promise::Kind::Below},
-       {">", Promise::Kind::Above}}};
+  constexpr std::array<std::pair<std::string_view, StormPromise::Kind>, 4> signs = {
+      {{"<=", StormPromise::Kind::AtMost},
+       {">=", StormPromise::Kind::AtLeast},
+       {"<", StormPromise::Kind::Below},
+       {">", StormPromise::Kind::Above}}};
   for (const auto& [sign, kind] : signs) {
     const auto at = promise.text.find(sign);
     if (at == std::string::npos)
@@ -221,8 +221,8 @@ Promise parse_promise(const std::string& text) {
                   text));
 }
 
-std::optional<double> strain(const Promise& promise, const RunResult& result) {
-  if (promise.kind == Promise::Kind::Never) {
+std::optional<double> strain(const StormPromise& promise, const RunResult& result) {
+  if (promise.kind == StormPromise::Kind::Never) {
     const bool came = std::any_of(result.outcomes.begin(), result.outcomes.end(),
                                   [&](const Outcome& outcome) { return outcome.kind == promise.name; });
     return came ? infinite : 0;
@@ -234,14 +234,16 @@ std::optional<double> strain(const Promise& promise, const RunResult& result) {
   if (std::isnan(value)) // it never came to an end
     return infinite;
   switch (promise.kind) {
-  case Promise::Kind::Below:
-  case Promise::Kind::AtMost: {
-    const bool kept = promise.kind == Promise::Kind::Below ? value < promise.limit : value <= promise.limit;
+  case StormPromise::Kind::Below:
+  case StormPromise::Kind::AtMost: {
+    const bool kept =
+        promise.kind == StormPromise::Kind::Below ? value < promise.limit : value <= promise.limit;
     const double ratio = promise.limit > 0 ? value / promise.limit : (kept ? 0 : infinite);
     return kept ? std::min(ratio, 1.0) : std::max(ratio, std::nextafter(1.0, 2.0));
   }
   default: {
-    const bool kept = promise.kind == Promise::Kind::Above ? value > promise.limit : value >= promise.limit;
+    const bool kept =
+        promise.kind == StormPromise::Kind::Above ? value > promise.limit : value >= promise.limit;
     const double ratio = value > 0 ? promise.limit / value : infinite;
     return kept ? std::min(ratio, 1.0) : std::max(ratio, std::nextafter(1.0, 2.0));
   }

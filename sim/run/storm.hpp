@@ -13,7 +13,7 @@
 namespace replisim {
 
 /// What is to hold whatever happens: a metric within a limit, or an outcome that does not come.
-struct Promise {
+struct StormPromise {
   enum class Kind { Below, AtMost, Above, AtLeast, Never };
   std::string text; ///< as given
   Kind kind = Kind::AtMost;
@@ -22,11 +22,11 @@ struct Promise {
 };
 
 /// "lag_s_max<=10s", "retained_wal_bytes < 4GB", "tps >= 900", "no slot_lost". Throws UsageError.
-Promise parse_promise(const std::string& text);
+StormPromise parse_promise(const std::string& text);
 
 /// How far from being broken: above 1 it is, exactly 1 is the limit. Infinite where it is broken without
 /// measure, nothing when the run knows no such metric.
-std::optional<double> strain(const Promise& promise, const RunResult& result);
+std::optional<double> strain(const StormPromise& promise, const RunResult& result);
 
 /// The faults a storm draws from.
 struct StormBounds {
@@ -51,7 +51,7 @@ std::vector<Event> random_faults(const Scenario& scenario, const StormBounds& bo
 std::vector<std::vector<Event>> smaller_faults(const std::vector<Event>& faults, const StormBounds& bounds);
 
 struct StormRequest {
-  std::vector<Promise> promises;
+  std::vector<StormPromise> promises;
   StormBounds bounds;
   std::uint64_t seed = 1;
   int tries = 200;

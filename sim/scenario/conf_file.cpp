@@ -194,6 +194,9 @@ public:
   explicit ConfReader(Problems& problems) : problems_(problems) {}
 
   void read(const fs::path& file, const Position& named_at, const std::string& path, int depth) {
+    // Each level of files that include each other may multiply them: the first sentence is enough.
+    if (stopped_)
+      return;
     std::error_code error;
     if (not fs::is_regular_file(file, error)) {
       problems_.add(named_at, path, fmt::format("there is no file {}", file.string()));
@@ -204,6 +207,13 @@ public:
           named_at, path,
           fmt::format("{} is included more than {} files deep; files that include each other never end",
                       file.string(), deepest_include));
+      stopped_ = true;
+      return;
+    }
+    if (++files_ > most_included_files) {
+      problems_.add(named_at, path,
+                    fmt::format("more than {} files are included, one by another", most_included_files));
+      stopped_ = true;
       return;
     }
     std::string text;
@@ -279,6 +289,8 @@ private:
   }
 
   Problems& problems_;
+  int files_ = 0;
+  bool stopped_ = false;
 };
 
 } // namespace

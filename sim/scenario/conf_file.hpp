@@ -19,6 +19,8 @@ struct ConfSetting {
 
 /// Deepest chain of includes (CONF_FILE_MAX_DEPTH of PostgreSQL).
 inline constexpr int deepest_include = 10;
+/// Files read for one configuration, each as often as it is included.
+inline constexpr int most_included_files = 200;
 
 /// The settings of `file` and of what it includes, in the order the server reads them; after them those of a
 /// postgresql.auto.conf that lies beside `file` (ALTER SYSTEM). Later ones win; all are returned.

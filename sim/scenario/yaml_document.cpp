@@ -46,6 +46,8 @@ public:
                 const std::string& value) override {
     check_tag(mark, tag);
     if (expects_key()) {
+      if (frames_.back().node.entries.size() >= most_keys)
+        throw Stop{mark, fmt::format("more than {} keys in one map", most_keys)};
       frames_.back().key = value;
       frames_.back().key_at = position(mark);
       frames_.back().has_key = true;
@@ -77,6 +79,7 @@ private:
     bool has_key = false;
     std::string key = {};
     Position key_at = {};
+    std::map<std::string, Position> keys = {}; ///< of a map, so far
   };
 
   Position position(const YAML::Mark& mark) const {
@@ -141,13 +144,11 @@ private:
       return;
     }
     parent.has_key = false;
-    for (const MapEntry& entry : parent.node.entries) {
-      if (entry.key == parent.key) {
-        problems_.add(parent.key_at, "",
-                      fmt::format("duplicate key '{}'; it was already given in line {}, column {}",
-                                  parent.key, entry.at.line, entry.at.column));
-        return;
-      }
+    if (const auto [known, is_new] = parent.keys.emplace(parent.key, parent.key_at); not is_new) {
+      problems_.add(parent.key_at, "",
+                    fmt::format("duplicate key '{}'; it was already given in line {}, column {}", parent.key,
+                                known->second.line, known->second.column));
+      return;
     }
     parent.node.entries.push_back({parent.key, parent.key_at, std::move(frame.node)});
   }

@@ -12,7 +12,8 @@ namespace replisim {
 /// Limits of an input file: above any scenario somebody writes, below what could exhaust the machine.
 inline constexpr std::size_t largest_file_bytes = std::size_t{4} * 1024 * 1024;
 inline constexpr int deepest_nesting = 50;
-inline constexpr int most_nodes = 200'000; ///< copies made by aliases included
+inline constexpr int most_nodes = 200'000;       ///< copies made by aliases included
+inline constexpr std::size_t most_keys = 10'000; ///< of one map
 
 /// Parses one YAML document. Syntax errors, duplicate keys, keys that are no scalars, tags, tabs used as
 /// indentation, bytes that are no UTF-8 text, a second document and everything above the limits go to

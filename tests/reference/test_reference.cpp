@@ -35,7 +35,8 @@ std::string report(const Case& failing, const Comparison& comparison) {
     text += "  " + difference + "\n";
   const Case smallest = shrink(failing);
   text += "the smallest scenario that differs:\n";
-  for (const auto& difference : simulate_and_compare({smallest}).front().differences)
+  const auto shrunk = simulate_and_compare({smallest});
+  for (const auto& difference : shrunk.front().differences)
     text += "  " + difference + "\n";
   return text + yaml_of(smallest);
 }

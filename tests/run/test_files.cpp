@@ -104,3 +104,33 @@ TEST_CASE("a run's folder has three files, and only the manifest knows the wall 
   CHECK(manifest["engine_options"]["network/model"] == "CM02");
   CHECK(not manifest["compiler"].get<std::string>().empty());
 }
+
+TEST_CASE("of files that belong together none gets its name when one cannot be written") {
+  const Folder folder;
+  write_file(folder.path / "a", "old");
+  fs::create_directory(folder.path / "b");
+  CHECK_THROWS_AS(write_files({{folder.path / "a", "new"}, {folder.path / "b", "new"}}), UsageError);
+  CHECK(content(folder.path / "a") == "old");
+  CHECK(entries(folder.path) == 2);
+  write_files({{folder.path / "a", "new"}, {folder.path / "c", "new"}});
+  CHECK(content(folder.path / "a") == "new");
+  CHECK(content(folder.path / "c") == "new");
+  CHECK(entries(folder.path) == 3);
+}
+
+TEST_CASE("a file written piece by piece is there once it is published") {
+  const Folder folder;
+  {
+    StagedFile given_up(folder.path / "a");
+    given_up.write("half");
+    CHECK(entries(folder.path) == 1);
+  }
+  CHECK(entries(folder.path) == 0);
+  StagedFile file(folder.path / "a");
+  file.write("one, ");
+  file.write("two\n");
+  CHECK(not fs::exists(folder.path / "a"));
+  file.publish();
+  CHECK(content(folder.path / "a") == "one, two\n");
+  CHECK(entries(folder.path) == 1);
+}

@@ -1,5 +1,6 @@
 // Results as JSON and as the record a child sends: nothing is lost, nothing of the wall clock leaks.
 #include "models/base/errors.hpp"
+#include "sim/run/json_reading.hpp"
 #include "sim/run/result_json.hpp"
 #include "tests/run/sample.hpp"
 
@@ -130,4 +131,18 @@ TEST_CASE("a ragged timeline is a bug and says so") {
   RunResult r;
   r.timeline = {{"t_s", "a"}, {{0, 1}, {2}}};
   CHECK_THROWS_AS(encode_result(r), InvariantViolation);
+}
+
+TEST_CASE("JSON of others is read to a depth") {
+  const auto nested = [](int depth) {
+    const auto levels = static_cast<std::size_t>(depth);
+    return std::string(levels, '[') + std::string(levels, ']');
+  };
+  CHECK(parse_json(nested(deepest_json)).is_array());
+  CHECK(parse_json(nested(deepest_json + 1)).is_discarded());
+  CHECK(parse_json(nested(1'000'000)).is_discarded());
+  CHECK(parse_json("{\"a\\\"[\": \"" + std::string(1000, '[') + "\"}")
+            .is_object()); // brackets of texts are none
+  CHECK(parse_json("[1, 2").is_discarded());
+  CHECK(parse_json("").is_discarded());
 }

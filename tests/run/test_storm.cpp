@@ -147,12 +147,12 @@ TEST_CASE("a storm is the same whatever the number of jobs, and another with ano
 }
 
 TEST_CASE("promises are read as they are written") {
-  const Promise lag = parse_promise(" lag_s_max <= 10s ");
-  CHECK(lag.kind == Promise::Kind::AtMost);
+  const StormPromise lag = parse_promise(" lag_s_max <= 10s ");
+  CHECK(lag.kind == StormPromise::Kind::AtMost);
   CHECK(lag.name == "lag_s_max");
   CHECK(lag.limit == 10);
   CHECK(parse_promise("retained_wal_bytes<4GB").limit == 4.0 * 1024 * 1024 * 1024);
-  CHECK(parse_promise("tps >= 900").kind == Promise::Kind::AtLeast);
+  CHECK(parse_promise("tps >= 900").kind == StormPromise::Kind::AtLeast);
   CHECK(parse_promise("no slot_lost").name == "slot_lost");
   CHECK_THROWS_AS(parse_promise("lag"), UsageError);
   CHECK_THROWS_AS(parse_promise("lag<=soon"), UsageError);

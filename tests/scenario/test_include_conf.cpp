@@ -115,6 +115,26 @@ TEST_CASE("mistakes of a configuration file are found at its own lines") {
              Contains("6:46 servers.pub.include_conf: there is no file"));
 }
 
+TEST_CASE("files that include each other, each many times, end after the first chain") {
+  const Folder folder;
+  std::string circle, wide, narrow;
+  for (int i = 0; i < 50; ++i) {
+    circle += "include 'postgresql.conf'\n";
+    wide += "include 'narrow.conf'\n";
+    narrow += "include 'empty.conf'\n";
+  }
+  folder.write("pg/narrow.conf", narrow);
+  folder.write("pg/empty.conf", "");
+  const auto lines_with = [&](const std::string& conf) {
+    folder.write("pg/postgresql.conf", conf);
+    return errors_in(folder.write("s.yaml", with_conf));
+  };
+  REQUIRE(lines_with(circle).size() == 1);
+  CHECK_THAT(lines_with(circle).at(0), Contains("is included more than 10 files deep"));
+  REQUIRE(lines_with(wide).size() == 1);
+  CHECK_THAT(lines_with(wide).at(0), Contains("more than 200 files are included"));
+}
+
 TEST_CASE("what bears on replication and is not modelled is said, the rest is not") {
   const Folder folder;
   const auto warnings = load_with(folder, "ssl = on\ndata_directory = '/data'\ntcp_keepalives_idle = 10\n"

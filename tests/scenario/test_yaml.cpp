@@ -118,6 +118,14 @@ TEST_CASE("aliases repeat a value, but cannot explode") {
   CHECK(parse("a: &x [1, *x]\n").problems.size() == 1);
 }
 
+TEST_CASE("a map has so many keys at most, since each is compared with those before") {
+  std::string text;
+  for (int i = 0; i < 10'000; ++i)
+    text.append("k").append(std::to_string(i)).append(": 1\n");
+  CHECK(parse(text).problems.empty());
+  CHECK(parse(text + "one_more: 1\n").problems == Lines{"f:10001:1: more than 10000 keys in one map"});
+}
+
 TEST_CASE("an empty text is nothing, not a mistake of the parser") {
   CHECK(parse("").root->kind == Node::Kind::Null);
   CHECK(parse("# only a remark\n").root->kind == Node::Kind::Null);

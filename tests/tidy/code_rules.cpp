@@ -2,6 +2,7 @@
 #include "tests/tidy/rules.hpp"
 
 #include <algorithm>
+#include <map>
 #include <regex>
 #include <set>
 
@@ -273,6 +274,30 @@ Offences check_orphans(const std::vector<File>& files) {
     });
     if (not is_included)
       offences.push_back({file.path, 0, "nothing includes it"});
+  }
+  return offences;
+}
+
+Offences check_type_names(const std::vector<File>& files) {
+  Offences offences;
+  static const std::regex opens("^namespace ([A-Za-z_:]+) \\{");
+  static const std::regex defines("^(?:struct|class|enum class|enum) ([A-Za-z_0-9]+)[^;]*\\{");
+  std::map<std::string, std::string> known; // "namespace::Type" and where it is
+  for (const File& file : files) {
+    if (not in_a_room(file) or not has_suffix(file.path, ".hpp"))
+      continue;
+    std::string space;
+    int number = 0;
+    const std::string code = code_only(file.text);
+    for (const std::string_view line : lines_of(code)) {
+      ++number;
+      std::match_results<std::string_view::const_iterator> found;
+      if (std::regex_search(line.begin(), line.end(), found, opens))
+        space = found.str(1);
+      else if (std::regex_search(line.begin(), line.end(), found, defines))
+        if (const auto [at, is_new] = known.emplace(space + "::" + found.str(1), file.path); not is_new)
+          offences.push_back({file.path, number, at->first + " is defined in " + at->second + ", too"});
+    }
   }
   return offences;
 }

@@ -33,6 +33,10 @@ Offences check_head(const File& file);
 /// some other file.
 Offences check_orphans(const std::vector<File>& files);
 
+/// No two headers of the rooms define types of one name in one namespace: linked together, one's functions
+/// would stand for the other's, and nobody says so.
+Offences check_type_names(const std::vector<File>& files);
+
 // Documents and data (document_rules.cpp).
 
 /// Leftover markers, references to places that exist on one machine only.

@@ -148,6 +148,18 @@ TEST_CASE("banned words") {
              "rk/x") == Lines{});
 }
 
+TEST_CASE("types of one name") {
+  const File first{"sim/a.hpp", "namespace replisim {\nstruct A {\n};\nstruct B;\n}\n"};
+  const auto with = [&](const char* path, const char* text) {
+    return lines_at(check_type_names({first, {path, text}}));
+  };
+  REQUIRE(with("cli/b.hpp", "namespace replisim {\n\nclass A final {\n};\n}\n") == Lines{3});
+  REQUIRE(with("cli/b.hpp", "namespace replisim::cli {\nclass A {\n};\n}\n") == Lines{});
+  REQUIRE(with("cli/b.hpp", "namespace replisim {\nstruct A;\nstruct B {\n  struct A {};\n};\n}\n") ==
+          Lines{});
+  REQUIRE(with("tests/b.hpp", "namespace replisim {\nclass A {\n};\n}\n") == Lines{});
+}
+
 TEST_CASE("headings") {
   REQUIRE(check_headings({"a.md", "# A\n\n## B\n```sh\n# comment\n```\n"}).empty());
   REQUIRE(lines_at(check_headings({"a.md", "# A\n\n# B\n"})) == Lines{3});

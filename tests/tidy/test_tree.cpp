@@ -57,6 +57,12 @@ TEST_CASE("no file is orphaned") {
   REQUIRE(offences.empty());
 }
 
+TEST_CASE("a type's name belongs to one header") {
+  const Offences offences = check_type_names(tree());
+  INFO(to_string(offences));
+  REQUIRE(offences.empty());
+}
+
 TEST_CASE("links in documents lead somewhere") {
   const auto exists = [](const std::string& path) { return std::filesystem::exists(root / path); };
   const auto read = [](const std::string& path) {
