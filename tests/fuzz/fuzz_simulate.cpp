@@ -19,6 +19,7 @@ using namespace replisim;
 namespace {
 
 constexpr rlim_t most_cpu_s = 5;
+constexpr int most_wall_ms = 8000, look_every_ms = 5;
 constexpr rlim_t most_memory_bytes = rlim_t{3} << 30;
 
 /// What may take long although it is small as a file.
@@ -52,9 +53,14 @@ void simulate(const char* program, const std::string& file) {
   if (child == 0)
     become_program(program, file, errors);
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0)
-    if (errno != EINTR)
-      fuzz::broken("cannot wait for the program");
+  for (int waited_ms = 0; ::waitpid(child, &status, WNOHANG) == 0; waited_ms += look_every_ms) {
+    if (waited_ms > most_wall_ms) {
+      ::kill(child, SIGKILL); // its own children end with it
+      ::waitpid(child, &status, 0);
+      return;
+    }
+    ::usleep(look_every_ms * 1000);
+  }
   if (WIFEXITED(status) and WEXITSTATUS(status) <= 2)
     return;
   if (WIFSIGNALED(status) and (WTERMSIG(status) == SIGXCPU or WTERMSIG(status) == SIGKILL))

@@ -198,3 +198,36 @@ TEST_CASE("a setting can change while the run goes on") {
   CHECK(std::any_of(result.outcomes.begin(), result.outcomes.end(),
                     [](const Outcome& outcome) { return outcome.kind == "slot_lost"; }));
 }
+
+TEST_CASE("a link whose latency and bandwidth change over time delays what passes meanwhile, and no more") {
+  Scenario scenario = cluster({}, Streaming::Off);
+  with_link(scenario, 1 * ms, 1e8);
+  scenario.flows = {flow_of(100, 20)};
+  const auto change = [](double at_s, double for_s, double latency_s, double bandwidth) {
+    Event event = event_of(Event::Kind::LinkChange, at_s, for_s);
+    event.host = std::string("db");
+    event.other_host = std::string("other");
+    event.latency_s = latency_s;
+    event.bandwidth_bytes_per_s = bandwidth;
+    return event;
+  };
+  const auto calm = run(scenario);
+  scenario.events = {change(5, 3, 0.2, 0), change(10, 3, 0.5, 0)};
+  const auto slower = run(scenario);
+  const auto lag = [](const RunResult& result, const char* name) {
+    return result.subscriptions.at("s").at(name);
+  };
+  // Three seconds of twenty at 0.2 s and three at 0.5 s; what is sent in the 0.2 s and 0.5 s after each does
+  // not overtake what is on its way.
+  const double more_s = 3 * (0.199 + 0.499) + (0.2 * 0.2 + 0.5 * 0.5) / 2;
+  CHECK(lag(slower, "lag_s_mean") - lag(calm, "lag_s_mean") == Approx(more_s / 20).epsilon(0.01));
+  CHECK(lag(slower, "lag_s_max") - lag(calm, "lag_s_max") == Approx(0.499).epsilon(0.02));
+  CHECK(applied(slower) == 2000);
+  // 100 rows a second are some 15 kB: at 5 kB/s they pile up for two seconds.
+  scenario.events = {change(5, 2, -1, 5000)};
+  const auto narrow = run(scenario);
+  const double sent_per_s = lag(calm, "sent_bytes") / 20;
+  REQUIRE(sent_per_s > 7500);
+  CHECK(lag(narrow, "lag_s_max") == Approx(2 * (1 - 5000 / sent_per_s)).epsilon(0.15));
+  CHECK(applied(narrow) == 2000);
+}
