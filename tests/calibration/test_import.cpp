@@ -375,18 +375,3 @@ TEST_CASE("a log of pgbench becomes the builtin script's transactions") {
   CHECK_THROWS_WITH(require_pgbench_script("tpcb"),
                     Catch::Contains("'tpcb' is no builtin script of pgbench"));
 }
-
-TEST_CASE("a clock that is set by decades in the middle of a log takes neither memory nor time") {
-  std::string log;
-  for (int i = 0; i < 40; ++i)
-    log += fmt::format("0 {} 1000 0 {} 0\n", i, i < 20 ? 1000 + i : 1'900'000'000 + i);
-  const Folder folder;
-  ImportSources sources;
-  sources.files = {folder.write("pgbench_log", log)};
-  readers::Problems problems;
-  const RecordedWorkload w = import_files(sources, problems);
-  CHECK(w.span_s > 1.8e9);
-  const Mix mix = fit_mix(w);
-  REQUIRE(mix.flows.size() == 1);
-  CHECK(mix.fit.counts_dispersion > 5); // two heaps far from each other are no even stream
-}
