@@ -97,12 +97,28 @@ bool races(const reference::Output& expected, double resolution_s) {
   });
 }
 
+/// Most transactions that are under way at once, from their first statement until they are applied.
+std::int64_t most_at_once(const reference::Input& input, const reference::Output& expected) {
+  std::int64_t most = 1;
+  for (const auto& one : input.transactions) {
+    std::int64_t at_once = 0;
+    for (std::size_t i = 0; i < input.transactions.size(); ++i) {
+      const reference::Dates& dates = expected.transactions[i];
+      const double end_s = std::max({dates.statement_end_s, dates.commit_s, dates.applied_s});
+      at_once += input.transactions[i].begin_s <= one.begin_s and one.begin_s <= end_s ? 1 : 0;
+    }
+    most = std::max(most, at_once);
+  }
+  return most;
+}
+
 } // namespace
 
-double resolution_s(const Case& from, const reference::Input& input, bool spilled) {
+double resolution_s(const Case& from, const reference::Input& input, const reference::Output& expected) {
   const Pace pace = pace_of(input);
-  double rows = static_cast<double>(from.batch_rows);
-  if (spilled)
+  // Those that overlap interleave by batches: one waits for a batch of each of the others.
+  double rows = static_cast<double>(from.batch_rows * most_at_once(input, expected));
+  if (expected.counters.spill_count > 0)
     rows += std::min(static_cast<double>(from.rows()),
                      static_cast<double>(input.window_bytes) / pace.message_bytes);
   return rows * pace.row_s + pace.beside_s;
@@ -112,7 +128,7 @@ Comparison compare(const Case& from, const RunResult& simulated) {
   const reference::Input input = reference_input(from);
   const reference::Output expected = reference::solve(input);
   Comparison out;
-  out.resolution_s = resolution_s(from, input, expected.counters.spill_count > 0);
+  out.resolution_s = resolution_s(from, input, expected);
   out.evictions = expected.evictions;
   out.race = races(expected, out.resolution_s);
   if (out.race)

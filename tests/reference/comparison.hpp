@@ -20,8 +20,9 @@ struct Comparison {
 /// How far two dates of the same event may lie apart. What travels together in the simulator, `batch_rows`
 /// rows, is begun and ended by each of its stages together; in the reference model each row goes its own way.
 /// So at each of the stages that follow each other a date may be off by what a batch takes there, and by what
-/// a message without rows takes.
-double resolution_s(const Case& from, const reference::Input& input);
+/// a message without rows takes; of transactions that overlap each may wait for a batch of each of the
+/// others.
+double resolution_s(const Case& from, const reference::Input& input, const reference::Output& expected);
 
 Comparison compare(const Case& from, const RunResult& simulated);
 /// The same, after a simulation in a child of its own; what it threw is a difference.
