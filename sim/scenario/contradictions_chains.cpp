@@ -40,13 +40,12 @@ private:
 
   /// What this version does not hand on.
   void check_handed_on(const NamedFields& entry) {
-    const auto& [name, path, fields] = entry;
-    const Subscription& subscription = scenario_.subscriptions.at(name);
+    const Subscription& subscription = scenario_.subscriptions.at(entry.name);
     const auto slots = slots_that_hand_on(scenario_, subscription);
     if (slots.empty())
       return;
     const auto refuse = [&](const char* field, const std::string& what) {
-      problems_.add(fields.at(field), path + "." + field,
+      problems_.add(entry.fields.at(field), entry.path + "." + field,
                     fmt::format("{} receives what slot {} hands on, and {} is not handed on in this version",
                                 subscription.server, slots.front(), what));
     };
