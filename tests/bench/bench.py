@@ -56,6 +56,9 @@ def exponent(sizes, values):
 
 def run_round(program, todo, folder, samples):
     for index, (_, _, words) in enumerate(todo):
+        if words[0] == "calibrate" and samples[index]:
+            continue  # minutes: once
+        print(f"\r{index + 1} of {len(todo)}: {words[:2]}", end="\r", file=sys.stderr, flush=True)
         extra = ["--out", str(folder / f"out_{index}"), "--format", "csv"] if words[0] == "run" else []
         samples[index].append(measure([program] + words + extra))
     samples[-1].append(measure([program, "--help"]))
@@ -167,12 +170,13 @@ def main():
     parser.add_argument("--json", default="")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument("--skip", default="", help="leave out cases whose name contains this")
     parser.add_argument("--quick", action="store_true", help="fewer sizes")
     args = parser.parse_args()
     load_before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        todo = [c for c in cases.cases(folder, args.quick) if args.only in c[0]]
+        todo = [c for c in cases.cases(folder, args.quick) if args.only in c[0] and not (args.skip and args.skip in c[0])]
         samples = [[] for _ in range(len(todo) + 1)]
         for _ in range(args.repeat):
             run_round(args.program, todo, folder, samples)
