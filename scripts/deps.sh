@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs the Debian packages replisim is built from, but only those that are missing.
 #
-# Usage: scripts/deps.sh [--tests | --pages] [EXTRA_PACKAGE...]
-# --tests: also what `make test` and `make live` need; --pages: only a browser and Node.js of that, for `make pages`.
+# Usage: scripts/deps.sh [--tests | --pages | --bench] [EXTRA_PACKAGE...]
+# --tests: also what `make test` and `make live` need; --pages: only a browser and Node.js of that, for `make pages`;
+# --bench: what `make bench` needs.
 # REPLISIM_SKIP_DEPS=1 skips everything, for systems that get the same libraries another way.
 set -euo pipefail
 
@@ -12,6 +13,10 @@ packages=(
   nlohmann-json3-dev libcli11-dev libsqlite3-dev zlib1g-dev libzstd-dev libcpp-httplib-dev libpq-dev catch2
 )
 for_tests=0 for_pages=0
+if [[ ${1:-} == --bench ]]; then
+  packages+=(libbenchmark-dev valgrind python3)
+  shift
+fi
 while [[ ${1:-} == --tests || ${1:-} == --pages ]]; do
   [[ $1 == --pages ]] || for_tests=1
   for_pages=1 # every test includes those of the pages

@@ -183,7 +183,8 @@ Offences check_banned_code(const File& file) {
 
 Offences check_simgrid_names(const File& file) {
   Offences offences;
-  if (not is_cpp(file) or has_prefix(file.path, "sim/engine/") or has_prefix(file.path, "tests/engine/"))
+  if (not is_cpp(file) or has_prefix(file.path, "sim/engine/") or has_prefix(file.path, "tests/engine/") or
+      has_prefix(file.path, "tests/bench/"))
     return offences;
   static const std::regex name(R"(\b(simgrid|sg4)\s*::|\b(xbt|sg|MSG)_[a-z]\w*)");
   const std::string code = code_only(file.text);
