@@ -20,7 +20,7 @@ help: ## what can be made
 deps: ## install the missing Debian packages, as root or with sudo
 	@scripts/deps.sh
 
-deps-tests: ## install what the tests need besides: Python, a PostgreSQL server, a browser, Node.js, clang
+deps-tests: ## install what the tests need besides: Python, a PostgreSQL server, a browser, Node.js
 	@scripts/deps.sh --tests
 
 build: deps ## build the program and the tests (release) into build/
@@ -41,14 +41,14 @@ validation: build ## write docs/validation.md anew: every suite, predicted besid
 test: deps-tests build ## set up, build and run every test and the validation suites
 	@scripts/test.sh build $(JOBS)
 
-bench: deps ## measure speed: pieces, whole runs beside the plain way, instruction counts (docs/benchmarks.md)
+bench: deps ## measure speed: pieces, whole runs beside the plain way (docs/benchmarks.md)
 	@scripts/deps.sh --bench
 	@scripts/build.sh release $(JOBS) replisim bench_pieces plain_pipeline
 	@build/tests/bench/bench_pieces --benchmark_out=build/bench-pieces.json --benchmark_out_format=json
 	@tests/bench/bench.py $(PROGRAM) build/tests/bench/plain_pipeline --json build/bench.json
-	@tests/bench/instructions.py $(PROGRAM)
 
-fuzz: deps-tests ## five minutes of hostile input for every reader (FUZZ_SECONDS=300 each)
+fuzz: deps ## five minutes of hostile input for every reader (FUZZ_SECONDS=300 each)
+	@scripts/deps.sh clang-14 libclang-rt-14-dev
 	@scripts/fuzz.sh $(JOBS) $(or $(FUZZ_SECONDS),300)
 
 coverage: deps-tests ## which lines the tests run, with gcov (installs gcovr; takes an hour)
@@ -83,7 +83,8 @@ asan: deps ## build with address and undefined-behaviour sanitizers and run the 
 	@ctest --test-dir build-asan --output-on-failure -j $(JOBS) -R '^test_(models|scenario|engine|calibration)'
 
 soak: build asan ## the long tests, every test again and again, then all of them with sanitizers
-	@scripts/deps.sh slurm-wlm munge parallel openssh-server openssh-client sqlite3
+	@scripts/deps.sh slurm-wlm munge parallel openssh-server openssh-client sqlite3 \
+	  clang-14 libclang-rt-14-dev
 	@scripts/fuzz.sh $(JOBS) 3600
 	@tests/cli/signals.sh $(CURDIR)/$(PROGRAM) $(CURDIR)
 	@ctest --test-dir build -C Soak -L soak --output-on-failure
