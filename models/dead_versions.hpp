@@ -21,10 +21,10 @@ namespace replisim {
 
 class DeadVersions {
 public:
-  /// `writers`: processes that update at the same time, each filling pages of its own (hio.c,
-  /// RelationGetBufferForTuple).
   DeadVersions(const CostParameters& costs, const std::map<std::string, Table>& tables)
       : costs_(&costs), tables_(&tables) {}
+  /// Processes that update at the same time, each filling pages of its own (hio.c,
+  /// RelationGetBufferForTuple).
   void add_writers(int count) { writers_ += count; }
 
   /// Subscription `holder` needs what died after `horizon_s`. The oldest horizon of all holders counts.

@@ -14,8 +14,8 @@ most=${TIDY_MOST:-40}
 jobs=${JOBS:-$(nproc)}
 
 if ! command -v clang-tidy >/dev/null; then
-  echo "tidy_changed: skipped, as clang-tidy is not installed"
-  exit 0
+  echo "tidy_changed: clang-tidy is not installed" >&2
+  exit 2
 fi
 [[ -f $folder/compile_commands.json ]] || {
   echo "tidy_changed: $folder is no configured build folder" >&2

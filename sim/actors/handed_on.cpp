@@ -10,14 +10,18 @@
 
 namespace replisim {
 
-namespace {
-constexpr Bytes typical_record_bytes = 100;
-} // namespace
-
 void HandedOn::append(Bytes bytes, WalEntry entry, TransactionRecord& record) {
   entry.received = true;
   record.wal_bytes += bytes;
   wal_.append(bytes, std::move(entry));
+}
+
+/// The transaction where it was received from; null: nobody there has recorded it.
+const TransactionRecord* HandedOn::made_as(Xid top) const {
+  const auto made =
+      std::find_if(log_.transactions.rbegin(), log_.transactions.rend(),
+                   [&](const auto& known) { return known.server == params_.from and known.xid == top; });
+  return made == log_.transactions.rend() ? nullptr : &*made;
 }
 
 /// Its local transaction, begun with its first row.
@@ -29,10 +33,7 @@ HandedOn::Local& HandedOn::local_of(Xid top) {
   local.xid = state_.xids.next();
   local.index = log_.transactions.size();
   TransactionRecord record;
-  const auto made =
-      std::find_if(log_.transactions.rbegin(), log_.transactions.rend(),
-                   [&](const auto& known) { return known.server == params_.from and known.xid == top; });
-  if (made != log_.transactions.rend())
+  if (const TransactionRecord* made = made_as(top))
     record.name = made->name;
   record.server = params_.server;
   record.xid = local.xid;
@@ -106,10 +107,7 @@ void HandedOn::committed(Xid top) {
   TransactionRecord& record = log_.transactions[local.index];
   record.statement_end_s = record.commit_record_s = record.commit_s = world_.now();
   record.committed = true;
-  const auto made =
-      std::find_if(log_.transactions.rbegin(), log_.transactions.rend(),
-                   [&](const auto& known) { return known.server == params_.from and known.xid == top; });
-  if (made != log_.transactions.rend())
+  if (const TransactionRecord* made = made_as(top))
     record.origin_commit_s = made->origin_commit_s >= 0 ? made->origin_commit_s : made->commit_record_s;
   WalEntry entry;
   entry.top = entry.xid = local.xid;

@@ -53,6 +53,7 @@ private:
     Xid xid;
     std::size_t index = 0; ///< of its record
   };
+  const TransactionRecord* made_as(Xid top) const;
   Local& local_of(Xid top);
   void append(Bytes bytes, WalEntry entry, TransactionRecord& record);
   void roll_back(Local& local);

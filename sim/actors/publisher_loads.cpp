@@ -220,7 +220,6 @@ void OtherWalWriter::run(engine::Process& process) {
     process.sleep(std::max(1e-9, next_s - process.now()), engine::Activity::Starved);
     const auto due = static_cast<Bytes>(load_.bytes_per_s * (next_s - load_.from_s));
     WalEntry entry;
-    constexpr Bytes typical_record_bytes = 100;
     entry.records = std::max<std::int64_t>(1, (due - written) / typical_record_bytes);
     entry.what = OtherWal{};
     if (due > written)

@@ -8,7 +8,6 @@ namespace replisim {
 
 void SubscriberWal::append(Bytes bytes) {
   written_bytes_ += bytes;
-  constexpr Bytes typical_record_bytes = 100;
   WalEntry entry;
   entry.records = std::max<std::int64_t>(1, bytes / typical_record_bytes);
   entry.what = OtherWal{}; // of no interest to walsenders of the subscriber

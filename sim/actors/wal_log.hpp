@@ -81,6 +81,10 @@ struct OtherWal {};
 /// Running-xacts record (bgwriter, checkpoints).
 struct RunningXacts {};
 
+/// Size of a record where only the bytes of many are known: a header and a small row. Decides what reading
+/// them costs by records, not how much WAL there is.
+inline constexpr Bytes typical_record_bytes = 100;
+
 struct WalEntry {
   Lsn start, end;
   Xid top;                  ///< top-level transaction

@@ -73,25 +73,27 @@ FaultResult fault_from(const json& object) {
   return fault;
 }
 
+struct DeadTupleField {
+  const char* name;
+  double DeadTuples::*member;
+};
+constexpr DeadTupleField dead_tuple_fields[] = {
+    {"n_dead_tup", &DeadTuples::n_dead_tup},         {"n_dead_tup_max", &DeadTuples::most_dead_tup},
+    {"n_dead_tup_mean", &DeadTuples::mean_dead_tup}, {"dead_versions_per_row_max", &DeadTuples::most_per_row},
+    {"n_tup_upd", &DeadTuples::n_tup_upd},           {"n_tup_newpage_upd", &DeadTuples::n_tup_newpage_upd}};
+
 json dead_json(const DeadTuples& table) {
-  return {{"table", table.table},
-          {"n_dead_tup", table.n_dead_tup},
-          {"n_dead_tup_max", table.most_dead_tup},
-          {"n_dead_tup_mean", table.mean_dead_tup},
-          {"dead_versions_per_row_max", table.most_per_row},
-          {"n_tup_upd", table.n_tup_upd},
-          {"n_tup_newpage_upd", table.n_tup_newpage_upd}};
+  json out = {{"table", table.table}};
+  for (const auto& [name, member] : dead_tuple_fields)
+    out[name] = table.*member;
+  return out;
 }
 
 DeadTuples dead_from(const json& object) {
   DeadTuples table;
   object.at("table").get_to(table.table);
-  object.at("n_dead_tup").get_to(table.n_dead_tup);
-  object.at("n_dead_tup_max").get_to(table.most_dead_tup);
-  object.at("n_dead_tup_mean").get_to(table.mean_dead_tup);
-  object.at("dead_versions_per_row_max").get_to(table.most_per_row);
-  object.at("n_tup_upd").get_to(table.n_tup_upd);
-  object.at("n_tup_newpage_upd").get_to(table.n_tup_newpage_upd);
+  for (const auto& [name, member] : dead_tuple_fields)
+    object.at(name).get_to(table.*member);
   return table;
 }
 
