@@ -41,11 +41,12 @@ validation: build ## write docs/validation.md anew: every suite, predicted besid
 test: deps-tests build ## set up, build and run every test and the validation suites
 	@scripts/test.sh build $(JOBS)
 
-bench: deps ## measure speed: pieces, whole runs beside the plain way (docs/benchmarks.md)
+bench: deps ## measure speed: pieces, whole runs beside the plain way, instruction counts (docs/benchmarks.md)
 	@scripts/deps.sh --bench
 	@scripts/build.sh release $(JOBS) replisim bench_pieces plain_pipeline
 	@build/tests/bench/bench_pieces --benchmark_out=build/bench-pieces.json --benchmark_out_format=json
 	@tests/bench/bench.py $(PROGRAM) build/tests/bench/plain_pipeline --json build/bench.json
+	@tests/bench/instructions.py $(PROGRAM)
 
 fuzz: deps ## five minutes of hostile input for every reader (FUZZ_SECONDS=300 each)
 	@scripts/deps.sh clang-14 libclang-rt-14-dev
