@@ -43,7 +43,9 @@ void RunLaws::check_slot(const std::string& name, const SlotPositions& now, cons
                    name, seen.restart.value, now.restart.value, seen.confirmed.value, now.confirmed.value,
                    seen.replayed.value, now.replayed.value);
   const bool same_connection = now.connections == seen.connections or seen.connections == 0;
-  const Lsn sent = std::max(seen.sent, now.sent);
+  // A slot that is created meanwhile begins where it is consistent: nothing before that is ever sent.
+  const bool created = seen.lost and not now.lost;
+  const Lsn sent = std::max({seen.sent, now.sent, created ? now.confirmed : Lsn()});
   seen = now;
   seen.sent = sent;
   REPLISIM_REQUIRE(not same_connection or now.confirmed <= std::max(sent, now.replayed),

@@ -19,7 +19,7 @@ struct WalPositions {
 struct SlotPositions {
   Lsn restart, saved, confirmed, sent, replayed;
   std::int64_t connections = 0; ///< how many times a walsender has started
-  bool lost = false;            ///< its WAL may be gone
+  bool lost = false;            ///< its WAL may be gone, or it is not there (yet)
 };
 
 /// What one slot's decoding and its subscriber keep in memory and in files.

@@ -11,8 +11,13 @@ constexpr std::int64_t looks_before_fewer = 2000; ///< then every second one is 
 RunWatch::RunWatch(Pipeline& pipeline, const Scenario& scenario) : pipeline_(pipeline), scenario_(scenario) {
   for (const auto& [name, side] : pipeline.slots()) {
     const Lsn confirmed = side.slot->confirmed_flush_lsn();
-    laws_.begin_slot(name,
-                     {side.slot->restart_lsn(), side.slot->saved_restart_lsn(), confirmed, confirmed, {}});
+    laws_.begin_slot(name, {side.slot->restart_lsn(),
+                            side.slot->saved_restart_lsn(),
+                            confirmed,
+                            confirmed,
+                            {},
+                            0,
+                            side.slot->lost()});
   }
   pipeline.world().every(scenario.observe.interval_s, [this](double now_s) {
     if (ticks_++ % stride_ != 0)

@@ -116,6 +116,19 @@ TEST_CASE("slots: only what was sent or applied is confirmed, except over a reco
   CHECK(verdict(later({411}, 2)).empty());
 }
 
+TEST_CASE("slots: one that is created begins where it is consistent, though nothing is sent yet") {
+  SlotPositions before;
+  before.lost = true; // not there
+  SlotPositions created = slot;
+  created.sent = created.replayed = {};
+  created.connections = 1;
+  RunLaws laws;
+  laws.begin_slot("s", before);
+  CHECK(verdict([&] { laws.check_slot("s", created, wal); }).empty());
+  created.confirmed = created.confirmed + 1;
+  CHECK(noticed("0 applied", [&] { laws.check_slot("s", created, wal); }));
+}
+
 TEST_CASE("memory and files are neither negative nor beyond their limits") {
   CHECK(verdict([] { RunLaws::check_sizes("s", sizes); }).empty());
   const auto with = [](auto change) {
