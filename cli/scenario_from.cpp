@@ -3,10 +3,12 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "sim/report/files.hpp"
+#include "sim/run/run_simulation.hpp"
 #include "sim/scenario/loader.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -14,10 +16,14 @@ namespace replisim::cli {
 
 namespace {
 
+/// Cores of this decade and the last are within these, relative to those of the profile.
+constexpr double slowest = 0.1, fastest = 10;
+
 struct ScenarioCommand {
   live::ClusterOptions options;
   std::string from, out;
   bool force = false;
+  bool finds_speed = true;
 };
 
 /// A path seen from the working directory as the scenario's file has to name it.
@@ -36,11 +42,28 @@ ExitCode scenario(ScenarioCommand& command) {
   if (std::filesystem::exists(out) and not command.force)
     throw UsageError(
         fmt::format("{} is there already; choose another name, or --force to replace it", out.string()));
+  command.finds_speed = options.machine.empty() and options.profile == live::ClusterOptions().profile;
   options.profile = seen_from(options.profile, out.parent_path());
   options.machine = seen_from(options.machine, out.parent_path());
-  const live::ClusterScenario written = live::scenario_of_cluster(options);
-  write_file(out, written.yaml);
-  load_scenario(out, {}, find_library()); // what cannot be run is said now
+  const Library library = find_library();
+  const auto write = [&] {
+    live::ClusterScenario written = live::scenario_of_cluster(options);
+    write_file(out, written.yaml);
+    return written;
+  };
+  live::ClusterScenario written = write();
+  Scenario twin = load_scenario(out, {}, library); // what cannot be run is said now
+  // A profile and a machine that were named are taken as they are.
+  constexpr int rounds = 2; // a process that is waited for less often is woken less often
+  for (int round = 0; round < rounds and command.finds_speed and not written.cpu_a_transaction_s.empty();
+       ++round) {
+    const auto more = live::speed_beyond(written, run_simulation(twin, 1));
+    if (not more)
+      break;
+    options.speed = std::clamp(options.speed * *more, slowest, fastest);
+    written = write();
+    twin = load_scenario(out, {}, library);
+  }
   std::string text;
   for (const std::string& sentence : written.notes)
     text += fmt::format("{}\n", sentence);
@@ -51,7 +74,8 @@ ExitCode scenario(ScenarioCommand& command) {
 constexpr const char* notes =
     R"(The scenario describes the cluster: hosts, settings, subscriptions, tables with the
 widths of their columns, and the transactions that ran while it was looked at. What could not be seen is listed under
-`guessed` in the file. A profile of the machine makes its times worth more: `replisim lab` measures one.
+`guessed` in the file. Where the servers' processes were sampled, the speed of the cores follows from the CPU seconds
+of walsender and apply workers. A profile of the machine makes its times worth more: `replisim lab` measures one.
 
 Examples:
   replisim scenario --from sampled --out twin.yaml

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -111,6 +112,7 @@ public:
     std::string guesses;
     for (const auto& [path, why] : guesses_)
       guesses += fmt::format("  {}: \"{}\"\n", path, why);
+    measure_cpu();
     out_.yaml = head + body + (guesses.empty() ? "" : "guessed:\n" + guesses);
     return std::move(out_);
   }
@@ -140,14 +142,32 @@ private:
     const int cpus = static_cast<int>(number(facts, "cpus"));
     if (not options_.machine.empty())
       return fmt::format("  {}: {}\n", name, machine);
+    const double flush_s = number(facts, "flush_s");
+    const bool timed = options_.speed != 1;
+    std::vector<std::string> others;
+    if (not timed)
+      others.emplace_back("speed");
+    others.emplace_back(flush_s > 0 ? "the disk's bandwidths" : "disk");
     guess(fmt::format("hosts.{}.machine", name),
-          cpus > 0 ? "cores and memory are those found; speed and disk are those of lab-2core"
+          cpus > 0 ? fmt::format("{} are those found; {} are those of lab-2core",
+                                 timed ? "cores, their speed and memory" : "cores and memory",
+                                 fmt::join(others, " and "))
                    : "a server does not tell on which machine it runs");
     if (cpus <= 0)
       return fmt::format("  {}: {}\n", name, machine);
     constexpr double gigabyte = 1024.0 * 1024 * 1024;
-    return fmt::format("  {}: {{machine: {}, cores_per_socket: {}, memory: {:.0f}GB}}\n", name, machine, cpus,
-                       std::max(1.0, number(facts, "memory_bytes") / gigabyte));
+    std::string out =
+        fmt::format("  {}:\n    machine: {}\n    cores_per_socket: {}\n    memory: {:.0f}GB\n", name, machine,
+                    cpus, std::max(1.0, number(facts, "memory_bytes") / gigabyte));
+    if (timed)
+      out +=
+          fmt::format("    speed: {:.3g} # by the CPU seconds of walsender and apply worker a transaction\n",
+                      options_.speed);
+    if (flush_s > 0)
+      out += fmt::format("    disks: [{{name: data, fsync_latency: {:.4g}ms, write_bandwidth: 300MB/s, "
+                         "read_bandwidth: 500MB/s}}]\n",
+                         flush_s * 1e3);
+    return out;
   }
 
   std::string hosts() {
@@ -342,6 +362,23 @@ private:
     return most;
   }
 
+  /// Walsenders and apply workers serve replication alone; backends may do anything besides.
+  void measure_cpu() {
+    const double count = transactions();
+    if (count < 1)
+      return;
+    for (const auto& [facts, node, kinds] :
+         {std::tuple(&pub_, "pub", std::vector{"walsender"}),
+          std::tuple(&sub_, "sub", std::vector{"apply_worker", "parallel_apply_worker"})}) {
+      const auto before = facts->first.find("cpu_s"), after = facts->last.find("cpu_s");
+      if (before == facts->first.end() or after == facts->last.end())
+        continue;
+      for (const char* kind : kinds)
+        if (const double spent_s = number(*after, kind) - number(*before, kind); spent_s > 0)
+          out_.cpu_a_transaction_s[fmt::format("cpu_{}.{}_s", node, kind)] = spent_s / count;
+    }
+  }
+
   std::vector<TableLoad> table_loads(double transactions) const {
     std::vector<TableLoad> loads;
     for (const json& table : pub_.last["tables"]) {
@@ -437,6 +474,19 @@ ClusterScenario scenario_of_cluster(const ClusterOptions& options) {
     throw UsageError(
         fmt::format("there is no folder {}; `replisim collect` makes one", options.folder.string()));
   return Writer(options).write();
+}
+
+std::optional<double> speed_beyond(const ClusterScenario& cluster, const RunResult& run) {
+  double measured_s = 0, simulated_s = 0;
+  const auto count = run.metrics.find("committed_transactions");
+  for (const auto& [metric, seconds] : cluster.cpu_a_transaction_s)
+    if (const auto found = run.metrics.find(metric); found != run.metrics.end()) {
+      measured_s += seconds;
+      simulated_s += found->second;
+    }
+  if (count == run.metrics.end() or count->second <= 0 or measured_s <= 0 or simulated_s <= 0)
+    return std::nullopt;
+  return simulated_s / count->second / measured_s;
 }
 
 } // namespace replisim::live

@@ -3,6 +3,7 @@
 #include "calibration/live/clock.hpp"
 #include "calibration/live/collect_sql.hpp"
 #include "calibration/live/connection.hpp"
+#include "calibration/live/machine_probe.hpp"
 #include "calibration/live/process_cpu.hpp"
 #include "models/base/errors.hpp"
 #include "sim/report/files.hpp"
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -91,6 +93,14 @@ public:
   Connection& session() { return *session_; }
   bool is_local() const { return cpu_ != nullptr; }
   std::map<std::string, double> cpu() { return cpu_ ? cpu_->sample() : std::map<std::string, double>(); }
+  /// Whether its data lies on the device of `folder`, as far as we may see that: a postmaster's working
+  /// directory is its data directory.
+  bool keeps_data_beside(const fs::path& folder) const {
+    struct stat data {
+    }, here{};
+    return is_local() and ::stat(fmt::format("/proc/{}/cwd", postmaster_).c_str(), &data) == 0 and
+           ::stat(folder.c_str(), &here) == 0 and data.st_dev == here.st_dev;
+  }
   /// CPU seconds that our sessions there have taken so far.
   double session_cpu_s() {
     if (cpu_)
@@ -251,7 +261,11 @@ private:
       facts["cpus"] = available_cpus();
       facts["memory_bytes"] =
           static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+      facts["cpu_s"] = node.cpu();
     }
+    constexpr int flushes = 21; // a few milliseconds a minute
+    if (node.keeps_data_beside(options_.out))
+      facts["flush_s"] = flush_latency_s(options_.out, flushes, "--out");
     output.write(fmt::format("{{\"collected_at\":\"facts\",\"view\":\"facts\",\"row\":{}}}\n", facts.dump()));
   }
 

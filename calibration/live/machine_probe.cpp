@@ -24,8 +24,8 @@ constexpr std::size_t pages = 8192; // 64 MB
 
 class ProbeFile {
 public:
-  explicit ProbeFile(std::filesystem::path file)
-      : file_(std::move(file)),
+  ProbeFile(std::filesystem::path file, const char* option)
+      : file_(std::move(file)), option_(option),
         descriptor_(::open(file_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {
     if (descriptor_ < 0)
       fail();
@@ -54,21 +54,43 @@ private:
   [[noreturn]] void fail() const {
     throw UsageError(
         fmt::format("the disk below {} cannot be measured: {}; free some of it, or choose another place "
-                    "with --work",
-                    file_.parent_path().string(), std::strerror(errno)));
+                    "with {}",
+                    file_.parent_path().string(), std::strerror(errno), option_));
   }
   std::filesystem::path file_;
+  const char* option_;
   int descriptor_;
 };
 
+/// The first pages of the file, one after the other, each written anew and flushed.
+double flush_latency_s(ProbeFile& file, int count) {
+  const std::vector<char> data(page, 'x');
+  std::vector<double> flushes;
+  for (int i = 0; i < count; ++i) {
+    check_interrupt();
+    const double begin_s = now_s();
+    file.write(data, static_cast<std::size_t>(i) * page);
+    file.flush();
+    flushes.push_back(now_s() - begin_s);
+  }
+  return median(flushes);
+}
+
 } // namespace
+
+double flush_latency_s(const std::filesystem::path& folder, int count, const char* option) {
+  ProbeFile file(folder / "disk.probe", option);
+  file.write(std::vector<char>(page * static_cast<std::size_t>(count), 'x'), 0);
+  file.flush();
+  return flush_latency_s(file, count);
+}
 
 MachineProbe probe_machine(const std::filesystem::path& folder) {
   MachineProbe probe;
   probe.cpus = available_cpus();
   probe.memory_bytes =
       static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
-  ProbeFile file(folder / "disk.probe");
+  ProbeFile file(folder / "disk.probe", "--work");
   std::vector<char> data(page * 128, 'x');
   double begin_s = now_s();
   for (std::size_t at = 0; at < page * pages; at += data.size())
@@ -76,16 +98,7 @@ MachineProbe probe_machine(const std::filesystem::path& folder) {
   file.flush();
   probe.write_bytes_per_s = static_cast<double>(page * pages) / (now_s() - begin_s);
   data.resize(page);
-  std::vector<double> flushes;
-  constexpr int flush_count = 200;
-  for (int i = 0; i < flush_count; ++i) {
-    check_interrupt();
-    begin_s = now_s();
-    file.write(data, static_cast<std::size_t>(i) * page);
-    file.flush();
-    flushes.push_back(now_s() - begin_s);
-  }
-  probe.fsync_s = median(flushes);
+  probe.fsync_s = flush_latency_s(file, 200);
   if (not file.forget())
     return probe;
   std::vector<double> reads;

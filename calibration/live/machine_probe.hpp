@@ -18,6 +18,10 @@ struct MachineProbe {
 /// Measures in `folder`, for a few seconds. Throws UsageError with a sentence when the disk is full.
 MachineProbe probe_machine(const std::filesystem::path& folder);
 
+/// One flush of one page of a file that is there already, median of `count`; seconds. `folder` is what
+/// `option` of the command line named. Throws UsageError with a sentence when the disk is full.
+double flush_latency_s(const std::filesystem::path& folder, int count, const char* option);
+
 /// The text of a machine file.
 std::string machine_text(const MachineProbe& probe, const std::string& name);
 

@@ -9,6 +9,7 @@
 #include "sim/actors/outcome.hpp"
 #include "sim/actors/publisher_clients.hpp"
 #include "sim/actors/publisher_loads.hpp"
+#include "sim/actors/resolution.hpp"
 #include "sim/actors/server_locks.hpp"
 #include "sim/actors/session_group.hpp"
 #include "sim/actors/sql_decoding.hpp"
@@ -22,17 +23,6 @@
 #include <set>
 
 namespace replisim {
-
-/// The costs of a profile as they apply: CPU costs divided by its cpu_speed, latencies as they are.
-CostParameters effective_costs(const CostProfile& profile);
-
-/// How finely a run is resolved.
-struct Resolution {
-  double time_s = 0;   ///< as stated, or a fixed fraction of the estimated time of all rows
-  Rows batch_rows = 1; ///< rows of one statement worked off at once
-  double tick_s = 0;   ///< distance at which flows of small transactions are gathered
-};
-Resolution resolution_of(const Scenario& scenario, const CostParameters& costs);
 
 /// A process together with what it is in PostgreSQL's terms.
 struct Role {

@@ -1,7 +1,8 @@
-// How finely a run is resolved, and the costs that apply in it.
+#include "sim/actors/resolution.hpp"
+
 #include "models/apply_cost.hpp"
 #include "models/backend_cost.hpp"
-#include "sim/actors/pipeline.hpp"
+#include "models/reorder_buffer.hpp"
 
 #include <algorithm>
 #include <cmath>

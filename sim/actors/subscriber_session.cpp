@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace replisim {
 
@@ -87,9 +88,10 @@ void SubscriberSession::transaction(engine::Process& process, double arrival_s) 
   for (int tries = 1;; ++tries) {
     draws_ = first_draw; // the same transaction again
     try {
-      process.cpu(params_.costs->backend_transaction_s);
+      owed_s_ = params_.costs->backend_transaction_s;
       for (const SessionStep& step : load.transaction)
         execute(process, step);
+      pay(process, 0);
       if (load.writes() and not load.rolls_back and params_.flush)
         params_.flush(process);
       locks_.end_transaction(backend_);
@@ -117,7 +119,17 @@ Rows SubscriberSession::random_row(const SessionStep& step) {
          static_cast<Rows>(std::floor(rows * RandomStream(params_.seed, stream).uniform(draws_++)));
 }
 
+/// CPU of a statement, and what the transaction itself takes with its first one.
+void SubscriberSession::pay(engine::Process& process, double seconds) {
+  process.cpu(std::exchange(owed_s_, 0.0) + seconds);
+}
+
 void SubscriberSession::execute(engine::Process& process, const SessionStep& step) {
+  // A query locks its table when it is analysed, before most of the work that any transaction is; whatever
+  // may be kept waiting for rows, or waits itself, has done that work before.
+  const bool only_reads = step.kind == SessionStep::Kind::Select and not step.row_lock;
+  if (not only_reads)
+    pay(process, 0);
   if (step.kind == SessionStep::Kind::Pause) {
     process.sleep(step.takes_s, engine::Activity::Starved);
     return;
@@ -126,6 +138,10 @@ void SubscriberSession::execute(engine::Process& process, const SessionStep& ste
   if (step.kind == SessionStep::Kind::Vacuum) {
     ++record_.vacuums;
     record_.vacuum_horizon_s = std::max(record_.vacuum_horizon_s, locks_.oldest_transaction_s(backend_));
+  }
+  if (only_reads) {
+    pay(process, step.takes_s);
+    return;
   }
   const double seconds = row_seconds(*params_.costs, params_.tables->at(step.table), step);
   const auto work = [&](RowRange rows) {

@@ -53,6 +53,7 @@ private:
   bool next_start(engine::Process& process, double& arrival_s);
   void transaction(engine::Process& process, double arrival_s);
   void execute(engine::Process& process, const SessionStep& step);
+  void pay(engine::Process& process, double seconds);
   Rows random_row(const SessionStep& step);
 
   Params params_;
@@ -62,6 +63,7 @@ private:
   std::int64_t begun_ = 0;
   double last_start_s_ = -1;
   std::uint64_t draws_ = 0;
+  double owed_s_ = 0; ///< CPU of the transaction itself that is still to come
 };
 
 } // namespace replisim

@@ -1,6 +1,7 @@
 #include "sim/plan/explain.hpp"
 
 #include "models/base/suggest.hpp"
+#include "sim/plan/explain_resolution.hpp"
 #include "sim/plan/judgement.hpp"
 #include "sim/plan/stage_relief.hpp"
 #include "sim/run/sampling.hpp"
@@ -17,6 +18,7 @@ namespace replisim {
 
 namespace {
 
+constexpr const char* resolution_field = "simulation.time_resolution";
 constexpr double chain_factor = 4; ///< as good as fixed
 constexpr int chain_length = 3;
 constexpr std::size_t second_look = 4; ///< inputs that get more replications
@@ -37,6 +39,7 @@ public:
     out_.scenario = base_.name;
     out_.seed = options_.arms.seed;
     look_at_base();
+    choose_resolution();
     look_at_stages();
     follow_chain();
     screen();
@@ -63,6 +66,8 @@ private:
       if (not arm.engine.load) {
         arm.engine = engine_;
         arm.overrides = options_.overrides;
+        if (not out_.resolution.empty())
+          arm.overrides.push_back({resolution_field, out_.resolution});
         arm.overrides.insert(arm.overrides.end(), overrides.begin(), overrides.end());
       }
       if (arm.runs.size() < static_cast<std::size_t>(replications) and
@@ -117,6 +122,29 @@ private:
     out_.random = not base_arm_.repeats_itself();
     out_.less_is_better = not better_when_more(out_.metric);
     out_.bottleneck = bottleneck_text(run);
+  }
+
+  /// A resolution that costs less and says the same of the scenario as it is.
+  void choose_resolution() {
+    const auto candidates = coarser_resolutions(base_);
+    std::vector<Overrides> list;
+    for (const std::string& resolution : candidates)
+      list.push_back({{resolution_field, resolution}});
+    std::vector<ResolutionLook> looks;
+    const auto arms = simulate_all(list, 1);
+    for (std::size_t i = 0; i < arms.size(); ++i)
+      looks.push_back({candidates[i], arms[i].failed() ? std::nan("") : value(arms[i].runs.front()),
+                       arms[i].failed() ? "" : bottleneck_stage(arms[i].runs.front())});
+    const double fine = out_.base;
+    out_.resolution = coarsest_that_agrees(looks, {"", fine, bottleneck_stage(base_arm_.runs.front())});
+    if (out_.resolution.empty())
+      return;
+    simulated_.clear();
+    base_arm_ = simulate_all({{}}, 1).front();
+    out_.base = value(base_arm_.runs.front());
+    out_.notes.push_back(fmt::format("simulated at a time resolution of {}, where {} is {:.4g} in place of "
+                                     "{:.4g}; state simulation.time_resolution for another one",
+                                     out_.resolution, out_.metric, out_.base, fine));
   }
 
   void look_at_stages() {
@@ -226,7 +254,7 @@ private:
 
   static Move move_to(const ExplainInput& input, double share) {
     auto overrides = input.at(share);
-    const bool own = overrides.size() == 1 and overrides.front().path == input.path;
+    const bool own = overrides.front().path == input.path;
     return {own ? overrides.front().value : share == 0 ? "half" : "double", std::move(overrides)};
   }
 

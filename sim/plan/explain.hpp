@@ -56,6 +56,7 @@ struct Explanation {
   double base = 0;
   bool random = false;
   bool less_is_better = true;
+  std::string resolution;          ///< time resolution of the runs; empty: the scenario's own
   std::string bottleneck;          ///< of the scenario as it is, in words
   std::vector<StageGain> stages;   ///< by gain
   std::vector<StageGain> chain;    ///< the bottleneck made four times as fast, then the next one besides, ...

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 namespace replisim {
 
@@ -240,16 +241,45 @@ private:
             static_cast<double>(rows), workload_factor);
   }
 
+  /// Statements that a transaction repeats are one input: it is their rows together that anybody knows.
+  void merge_alike(const BatchLoad& batch) {
+    std::map<std::string, std::size_t> first_of; // by what the statement does, and its rows: place in out_
+    for (std::size_t i = 0; i < batch.transaction.size(); ++i) {
+      const auto* statement = std::get_if<StatementStep>(&batch.transaction[i]);
+      const auto own = std::find_if(out_.begin(), out_.end(), [&](const ExplainInput& input) {
+        return input.path == fmt::format("workload.{}.transaction[{}].rows", batch.name, i);
+      });
+      if (statement == nullptr or own == out_.end())
+        continue;
+      const std::string what =
+          fmt::format("{} {} {}", static_cast<int>(statement->operation), statement->table, statement->rows);
+      const auto [known, is_new] = first_of.emplace(what, static_cast<std::size_t>(own - out_.begin()));
+      if (is_new)
+        continue;
+      ExplainInput& first = out_[known->second];
+      first.at = [one = std::move(first.at), other = std::move(own->at)](double share) {
+        auto both = one(share);
+        for (Override& change : other(share))
+          both.push_back(std::move(change));
+        return both;
+      };
+      ++first.alike;
+      out_.erase(own);
+    }
+  }
+
   void workload() {
     for (const FlowLoad& flow : scenario_.flows) {
       field("workload." + flow.name + ".rate", "workload", flow.rate_per_s, workload_factor);
       for (std::size_t i = 0; i < flow.transaction.size(); ++i)
         rows_of(flow.name, i, flow.transaction[i].rows);
     }
-    for (const BatchLoad& batch : scenario_.batches)
+    for (const BatchLoad& batch : scenario_.batches) {
       for (std::size_t i = 0; i < batch.transaction.size(); ++i)
         if (const auto* statement = std::get_if<StatementStep>(&batch.transaction[i]))
           rows_of(batch.name, i, statement->rows);
+      merge_alike(batch);
+    }
     for (const ClientLoad& load : scenario_.clients)
       field("workload." + load.name + ".clients", "workload", load.clients, workload_factor);
     for (const OtherWalLoad& load : scenario_.other_wal)

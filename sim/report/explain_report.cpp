@@ -41,6 +41,12 @@ std::string short_path(const std::string& path) {
   return text.size() <= widest_path ? text : "..." + text.substr(text.size() - widest_path + 3);
 }
 
+/// The input in one cell.
+std::string input_text(const ExplainInput& input) {
+  const std::string path = short_path(input.path);
+  return input.alike == 0 ? path : fmt::format("{} and {} alike", path, input.alike);
+}
+
 std::string limits_text(const Explanation& e) {
   std::string out = "What limits now\n";
   out += wrapped("  ", e.bottleneck);
@@ -87,8 +93,7 @@ std::string inputs_table(const Explanation& e, std::size_t most) {
   TextTable table(header, 1);
   for (std::size_t i = 0; i < std::min(most, e.inputs.size()); ++i) {
     const InputEffect& effect = e.inputs[i];
-    std::vector<std::string> cells = {(effect.input.guess.empty() ? "  " : "? ") +
-                                          short_path(effect.input.path),
+    std::vector<std::string> cells = {(effect.input.guess.empty() ? "  " : "? ") + input_text(effect.input),
                                       clipped(effect.input.now, 14), figure(e, effect.span)};
     if (morris) {
       cells.push_back(effect.morris ? figure(e, effect.morris->mean_absolute) : "");
@@ -120,7 +125,7 @@ std::string deciding(const Explanation& e) {
   for (const InputEffect& effect : e.inputs)
     if (std::find(e.decide.begin(), e.decide.end(), effect.input.path) != e.decide.end()) {
       guesses += effect.input.guess.empty() ? 0 : 1;
-      parts.push_back(short_path(effect.input.path) +
+      parts.push_back(input_text(effect.input) +
                       (effect.input.guess.empty() ? "" : fmt::format(" (a guess: {})", effect.input.guess)));
     }
   return "\n" +
@@ -147,6 +152,7 @@ json input_json(const InputEffect& effect) {
                     {"noise", number_json(end.noise)},
                     {"failed", end.failed}});
   json out = {{"path", effect.input.path},
+              {"alike", effect.input.alike},
               {"kind", effect.input.kind},
               {"now", effect.input.now},
               {"guess", effect.input.guess},
@@ -183,6 +189,7 @@ json explain_json(const Explanation& e) {
           {"metric", e.metric},
           {"value", number_json(e.base)},
           {"random", e.random},
+          {"time_resolution", e.resolution.empty() ? json() : json(e.resolution)},
           {"bottleneck", e.bottleneck},
           {"stages", gains_json(e.stages)},
           {"chain", gains_json(e.chain)},

@@ -22,6 +22,7 @@ for major in 15 16 17 18; do
 done
 check "$here/versions.sh" "$replisim" "$servers" "$work/versions"
 check "$here/collecting.sh" "$replisim" "$servers"
+check "$here/pgbench_twin.sh" "$replisim" "$servers"
 check "$here/mistakes.sh" "$replisim" "$servers"
 check "$here/lifecycle.sh" "$replisim" "$servers" 0.1 0.4 0.8 1.2 1.6 2 2.5 3 4 5 6 8
 check "$replisim" lab --bin "$servers/node_modules/postgres-18" --out "$work/full"

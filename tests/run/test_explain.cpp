@@ -1,7 +1,9 @@
 // Explanations of models whose indices are known.
 #include "sim/plan/explain.hpp"
+#include "sim/plan/explain_resolution.hpp"
 #include "sim/report/explain_report.hpp"
 #include "sim/scenario/library_files.hpp"
+#include "test_paths.hpp"
 #include "tests/run/planning_engine.hpp"
 
 #include <catch2/catch.hpp>
@@ -140,4 +142,47 @@ TEST_CASE("an unknown metric is named with the nearest one") {
   options.metric = "totals";
   CHECK_THROWS_WITH(explain(file.planned().scenario, file.sweep(), options),
                     Contains("did you mean 'total_s'"));
+}
+
+TEST_CASE("explanations run at the coarsest resolution that agrees, and at none beyond one that does not") {
+  const ResolutionLook base{"", 100, "sub.apply_worker"};
+  const auto chosen = [&](double at_20, double at_40, double at_80, const char* bottleneck_at_80) {
+    return coarsest_that_agrees({{"20ms", at_20, "sub.apply_worker"},
+                                 {"40ms", at_40, "sub.apply_worker"},
+                                 {"80ms", at_80, bottleneck_at_80}},
+                                base);
+  };
+  CHECK(chosen(100, 100.4, 99.6, "sub.apply_worker") == "80ms");
+  CHECK(chosen(100, 100.4, 99.6, "pub.walsender") == "40ms");
+  CHECK(chosen(100, 100.6, 100, "sub.apply_worker") == "20ms");
+  CHECK(chosen(NAN, 100, 100, "sub.apply_worker").empty());
+}
+
+TEST_CASE("only gathered loads are looked at more coarsely, and only where nobody stated a resolution") {
+  const Library library{REPLISIM_SOURCE_DIR};
+  const auto of = [&](const char* file, std::vector<Override> overrides = {}) {
+    return coarser_resolutions(load_scenario(library.root / "scenarios" / file, overrides, library));
+  };
+  CHECK(of("planning/largest_oltp_load.yaml") == std::vector<std::string>{"20ms", "40ms", "80ms", "160ms"});
+  CHECK(of("planning/largest_oltp_load.yaml", {{"simulation.time_resolution", "5ms"}}).empty());
+  CHECK(of("published/streaming_insert.yaml").empty());
+}
+
+TEST_CASE("statements that a transaction repeats are one input, moved together") {
+  const Library library{REPLISIM_SOURCE_DIR};
+  const Scenario scenario =
+      load_scenario(library.root / "scenarios/planning/nightly_batch.yaml", {}, library);
+  std::size_t found = 0;
+  for (const ExplainInput& input : explain_inputs(scenario)) {
+    if (not input.path.starts_with("workload.batch.transaction["))
+      continue;
+    ++found;
+    CHECK(input.path == "workload.batch.transaction[0].rows");
+    CHECK(input.alike == 9);
+    const auto moved = input.at(1);
+    REQUIRE(moved.size() == 10);
+    CHECK(moved.back().path == "workload.batch.transaction[18].rows");
+    CHECK(moved.back().value == moved.front().value);
+  }
+  CHECK(found == 1);
 }
