@@ -20,8 +20,8 @@ check "formatting" scripts/format.sh --check
 check "validate seed-streaming" "$folder/cli/replisim" validate seed-streaming
 check "validate lab-counters" "$folder/cli/replisim" validate lab-counters
 check "validate reports" "$folder/cli/replisim" validate reports
-# Not here: `make live`, which measures real servers and wants the machine to itself, and `make fuzz`, whose
-# build by clang takes minutes.
+# Not here: `make live`, the long measurements of real servers, which want the machine to themselves, and `make
+# fuzz`, whose build by clang takes minutes.
 check "tests" ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$jobs" -LE '^live$'
 
 echo

@@ -2,6 +2,7 @@
 
 #include "models/base/suggest.hpp"
 #include "sim/plan/explain_resolution.hpp"
+#include "sim/plan/explain_screening.hpp"
 #include "sim/plan/judgement.hpp"
 #include "sim/plan/stage_relief.hpp"
 #include "sim/run/sampling.hpp"
@@ -20,15 +21,46 @@ namespace {
 
 constexpr const char* resolution_field = "simulation.time_resolution";
 constexpr double chain_factor = 4; ///< as good as fixed
-constexpr int chain_length = 3;
+constexpr std::size_t chain_length = 3;
 constexpr std::size_t second_look = 4; ///< inputs that get more replications
 // The other end of a quantity is left where the worse one moves the metric by less than both of these.
 constexpr double least_of_metric = 1e-3, least_of_largest = 0.01;
 constexpr double enough_to_decide = 0.8; ///< share of all effects that the deciding inputs make up
-constexpr std::size_t small_group = 3;
 constexpr std::uint64_t default_walks = 4, default_samples = 32;
 
 bool better_when_more(const std::string& metric) { return metric.find("tps") != std::string::npos; }
+
+using Overrides = std::vector<Override>;
+
+/// What limits, made so many times as fast; then what limits then, besides; and so on.
+class Chain {
+public:
+  Chain(std::vector<StageRelief> reliefs, const RunResult& base) : reliefs_(std::move(reliefs)) {
+    seen(base);
+  }
+
+  bool goes_on() const { return relief_ != nullptr; }
+  const StageRelief& relief() const { return *relief_; }
+  const Overrides& next() const { return all_; }
+  void stop() { relief_ = nullptr; }
+  /// A run with next(): its bottleneck is relieved besides, if that can be and was not yet.
+  void seen(const RunResult& run) {
+    const std::string stage = bottleneck_stage(run);
+    const auto found = std::find_if(reliefs_.begin(), reliefs_.end(),
+                                    [&](const StageRelief& r) { return r.stage == stage; });
+    relief_ = nullptr;
+    if (found == reliefs_.end() or relieved_.size() == chain_length or not relieved_.insert(stage).second)
+      return;
+    relief_ = &*found;
+    all_.insert(all_.end(), found->overrides.begin(), found->overrides.end());
+  }
+
+private:
+  std::vector<StageRelief> reliefs_;
+  const StageRelief* relief_ = nullptr;
+  std::set<std::string> relieved_;
+  Overrides all_;
+};
 
 class Explainer {
 public:
@@ -41,7 +73,6 @@ public:
     look_at_base();
     choose_resolution();
     look_at_stages();
-    follow_chain();
     screen();
     one_at_a_time();
     look_again();
@@ -54,8 +85,6 @@ public:
   }
 
 private:
-  using Overrides = std::vector<Override>;
-
   /// The arms of `list` with so many replications each; what was simulated before is not simulated again.
   std::vector<Arm> simulate_all(const std::vector<Overrides>& list, int replications) {
     std::vector<std::string> keys;
@@ -139,8 +168,10 @@ private:
     out_.resolution = coarsest_that_agrees(looks, {"", fine, bottleneck_stage(base_arm_.runs.front())});
     if (out_.resolution.empty())
       return;
+    const auto chosen = std::find(candidates.begin(), candidates.end(), out_.resolution);
+    base_arm_ = arms[static_cast<std::size_t>(chosen - candidates.begin())];
     simulated_.clear();
-    base_arm_ = simulate_all({{}}, 1).front();
+    simulated_[key_of({})] = base_arm_;
     out_.base = value(base_arm_.runs.front());
     out_.notes.push_back(fmt::format("simulated at a time resolution of {}, where {} is {:.4g} in place of "
                                      "{:.4g}; state simulation.time_resolution for another one",
@@ -162,84 +193,47 @@ private:
                      [side](const auto& a, const auto& b) { return side * a.metric < side * b.metric; });
   }
 
-  /// What limits, made four times as fast; then what limits then, besides; and so on.
-  void follow_chain() {
-    const auto reliefs = stage_reliefs(base_, chain_factor);
-    Overrides all;
-    std::set<std::string> relieved;
-    RunResult last = base_arm_.runs.front();
-    for (int i = 0; i < chain_length; ++i) {
-      const std::string stage = bottleneck_stage(last);
-      const auto relief = std::find_if(reliefs.begin(), reliefs.end(),
-                                       [&](const StageRelief& r) { return r.stage == stage; });
-      if (relief == reliefs.end() or not relieved.insert(stage).second)
-        return;
-      all.insert(all.end(), relief->overrides.begin(), relief->overrides.end());
-      const Arm arm = simulate_all({all}, 1).front();
-      if (arm.failed())
-        return;
-      last = arm.runs.front();
-      out_.chain.push_back({stage, relief->how, value(last), bottleneck_text(last)});
-    }
-  }
-
   static Overrides moved(const ExplainInput& input) {
     return input.is_quantity() ? input.at(input.worse_at) : input.choices.front().overrides;
   }
 
-  /// Drops inputs that change nothing: whole groups are moved at once, and halved where that changes the
-  /// metric. Quantities are moved to where there is less to work with: what is plenty now shows only there.
+  /// Drops inputs that change nothing. Quantities are moved to where there is less to work with: what is
+  /// plenty now shows only there. What limits, and what would then, is looked at in the same rounds: each
+  /// step of that waits for the one before it.
   void screen() {
     all_ = explain_inputs(base_);
-    std::map<std::string, std::vector<std::size_t>> by_prefix;
-    for (std::size_t i = 0; i < all_.size(); ++i)
-      by_prefix[all_[i].path.substr(0, all_[i].path.rfind('.'))].push_back(i);
-    std::vector<std::vector<std::size_t>> groups;
-    for (auto& [prefix, members] : by_prefix)
-      groups.push_back(std::move(members));
-    std::vector<std::vector<std::size_t>> halves(groups.size()); // the other halves, not looked at yet
-    while (not groups.empty()) {
-      const std::vector<bool> moves = which_move(groups);
-      std::vector<std::vector<std::size_t>> next, next_halves;
-      const auto look_at = [&](std::vector<std::size_t> group, std::vector<std::size_t> half) {
-        next.push_back(std::move(group));
-        next_halves.push_back(std::move(half));
-      };
-      const auto split = [&](const std::vector<std::size_t>& group) {
-        if (group.size() <= small_group) {
-          moving_.insert(group.begin(), group.end());
-          return;
-        }
-        const auto middle = group.begin() + static_cast<std::ptrdiff_t>(group.size() / 2);
-        look_at({group.begin(), middle}, {middle, group.end()});
-      };
-      for (std::size_t g = 0; g < groups.size(); ++g) {
-        if (moves[g])
-          split(groups[g]);
-        if (moves[g] and not halves[g].empty())
-          look_at(std::move(halves[g]), {});
-        else if (not halves[g].empty()) // both together move it, the first half does not
-          split(halves[g]);
+    Screening screening(all_);
+    Chain chain(stage_reliefs(base_, chain_factor), base_arm_.runs.front());
+    while (not screening.groups().empty() or chain.goes_on()) {
+      std::vector<Overrides> list;
+      for (const auto& group : screening.groups()) {
+        list.emplace_back();
+        for (const std::size_t i : group)
+          for (const Override& change : moved(all_[i]))
+            list.back().push_back(change);
       }
-      groups = std::move(next);
-      halves = std::move(next_halves);
+      if (chain.goes_on())
+        list.push_back(chain.next());
+      const auto arms = simulate_all(list, 1);
+      if (chain.goes_on())
+        add_step(chain, arms.back());
+      std::vector<bool> moves;
+      for (std::size_t g = 0; g < screening.groups().size(); ++g)
+        moves.push_back(arms[g].failed() or value(arms[g].runs.front()) != out_.base or
+                        has_more_choices(screening.groups()[g]));
+      screening.heard(moves);
     }
+    moving_ = screening.moving();
   }
 
-  std::vector<bool> which_move(const std::vector<std::vector<std::size_t>>& groups) {
-    std::vector<Overrides> list;
-    for (const auto& group : groups) {
-      list.emplace_back();
-      for (const std::size_t i : group)
-        for (const Override& change : moved(all_[i]))
-          list.back().push_back(change);
+  void add_step(Chain& chain, const Arm& arm) {
+    if (arm.failed()) {
+      chain.stop();
+      return;
     }
-    const auto arms = simulate_all(list, 1);
-    std::vector<bool> out;
-    for (std::size_t g = 0; g < groups.size(); ++g)
-      out.push_back(arms[g].failed() or value(arms[g].runs.front()) != out_.base or
-                    has_more_choices(groups[g]));
-    return out;
+    const RunResult& run = arm.runs.front();
+    out_.chain.push_back({chain.relief().stage, chain.relief().how, value(run), bottleneck_text(run)});
+    chain.seen(run);
   }
 
   /// A choice of three was moved to one of the others only.

@@ -10,7 +10,7 @@ namespace replisim {
 
 namespace {
 constexpr double largest_difference = 0.005; ///< of the metric: below what an input must move to matter
-constexpr int finest_factor = 2, coarsest_factor = 16;
+constexpr int step = 4, coarsest_factor = step * step;
 } // namespace
 
 std::vector<std::string> coarser_resolutions(const Scenario& scenario) {
@@ -20,7 +20,7 @@ std::vector<std::string> coarser_resolutions(const Scenario& scenario) {
   if (not gathers or scenario.time_resolution_s > 0)
     return out;
   const double tick_s = resolution_of(scenario, effective_costs(scenario.profile)).tick_s;
-  for (int factor = finest_factor; factor <= coarsest_factor; factor *= 2)
+  for (int factor = step; factor <= coarsest_factor; factor *= step)
     out.push_back(fmt::format("{:.0f}ms", tick_s * factor * 1e3));
   return out;
 }

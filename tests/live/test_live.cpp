@@ -4,6 +4,7 @@
 #include "calibration/live/connection.hpp"
 #include "calibration/live/plan.hpp"
 #include "calibration/live/process_cpu.hpp"
+#include "calibration/live/scenario_sql.hpp"
 #include "calibration/live/twin.hpp"
 
 #include <test_paths.hpp>
@@ -138,4 +139,59 @@ TEST_CASE("a folder without facts is refused with the way to get them", "[live]"
   CHECK_THROWS_WITH(scenario_of_cluster({.folder = REPLISIM_SOURCE_DIR "/docs"}),
                     Catch::Contains("holds no facts of the publisher") and
                         Catch::Contains("replisim collect"));
+}
+
+namespace {
+
+/// What `collect` writes of a server at one look, with what this host shows of it.
+std::string facts_of(double at_s, int decoded, const std::string& cpu) {
+  const std::string table =
+      R"({"bytes":8192,"columns":[{"name":"id","type":"int4","width":4,"null_frac":0}],"deleted":0,"hot":0,)"
+      R"("identity":"d","index_scans":0,"inserted":)" +
+      std::to_string(decoded) + R"(,"key":["id"],"name":"t","rows":10,"schema":"public","updated":0})";
+  return R"({"collected_at":"facts","view":"facts","row":{"clients":2,"cpus":4,"local":true,)"
+         R"("memory_bytes":8589934592,"flush_s":0.0002,"settings":{},"version":180004,"taken_at":)" +
+         std::to_string(at_s) + R"(,"cpu_s":)" + cpu + R"(,"decoded":{"s":)" + std::to_string(decoded) +
+         R"(},"tables":[)" + table +
+         R"(],"publications":[{"name":"p","tables":[{"name":"t","schema":"public"}]}],"subscriptions":)"
+         R"([{"name":"s","enabled":true,"streaming":"off","publications":["p"]}]}})"
+         "\n";
+}
+
+} // namespace
+
+TEST_CASE("a collected cluster's machine is what was found: cores, flushes, and the speed that its CPU says",
+          "[live]") {
+  const fs::path folder = fs::temp_directory_path() / ("replisim-collected-" + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  std::ofstream(folder / "c.pub.views") << facts_of(0, 100, R"({"walsender":1.0,"backend":1})")
+                                        << facts_of(10, 1100, R"({"walsender":1.05,"backend":9})");
+  std::ofstream(folder / "c.sub.views")
+      << facts_of(0, 0, R"({"apply_worker":2.0})") << facts_of(10, 0, R"({"apply_worker":2.15})");
+  const ClusterScenario plain = scenario_of_cluster({.folder = folder});
+  const ClusterScenario fast = scenario_of_cluster({.folder = folder, .speed = 1.5});
+  fs::remove_all(folder);
+  CHECK(plain.yaml.find("cores_per_socket: 4\n    memory: 8GB\n") != std::string::npos);
+  CHECK(plain.yaml.find("fsync_latency: 0.2ms") != std::string::npos);
+  CHECK(plain.yaml.find("speed:") == std::string::npos);
+  CHECK(fast.yaml.find("speed: 1.5 ") != std::string::npos);
+  REQUIRE(plain.cpu_a_transaction_s.size() == 2); // backends may do other things
+  CHECK(plain.cpu_a_transaction_s.at("cpu_pub.walsender_s") == Approx(50e-6));
+  CHECK(plain.cpu_a_transaction_s.at("cpu_sub.apply_worker_s") == Approx(150e-6));
+
+  RunResult run; // 300 us a transaction where 200 us were measured
+  run.metrics = {
+      {"committed_transactions", 1000}, {"cpu_pub.walsender_s", 0.1}, {"cpu_sub.apply_worker_s", 0.2}};
+  CHECK(speed_beyond(plain, run).value() == Approx(1.5));
+  run.metrics["committed_transactions"] = 0;
+  CHECK_FALSE(speed_beyond(plain, run));
+}
+
+TEST_CASE("wide values cost the backend little to make, and are stored at their width", "[live]") {
+  const Scenario scenario = load_scenario(library.root / "scenarios/lab/wide_rows.yaml", {}, library);
+  const Table& table = scenario.tables.at("test_tab");
+  CHECK(create_table_sql(table).find("alter column \"b\" set storage external") != std::string::npos);
+  RowBook book(scenario);
+  CHECK(book.statement({Operation::Insert, "test_tab", 1, {}})
+            .find("(repeat(md5(i::text), 31) || left(md5(i::text), 8))") != std::string::npos);
 }

@@ -163,7 +163,7 @@ TEST_CASE("only gathered loads are looked at more coarsely, and only where nobod
   const auto of = [&](const char* file, std::vector<Override> overrides = {}) {
     return coarser_resolutions(load_scenario(library.root / "scenarios" / file, overrides, library));
   };
-  CHECK(of("planning/largest_oltp_load.yaml") == std::vector<std::string>{"20ms", "40ms", "80ms", "160ms"});
+  CHECK(of("planning/largest_oltp_load.yaml") == std::vector<std::string>{"40ms", "160ms"});
   CHECK(of("planning/largest_oltp_load.yaml", {{"simulation.time_resolution", "5ms"}}).empty());
   CHECK(of("published/streaming_insert.yaml").empty());
 }
