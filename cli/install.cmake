@@ -2,6 +2,7 @@
 # writes itself.
 include(GNUInstallDirs)
 install(TARGETS replisim RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS replisim_simgrid LIBRARY DESTINATION lib/replisim) # where sim/engine/kernel_loader.cpp looks
 set(share ${CMAKE_INSTALL_DATAROOTDIR}/replisim)
 install(DIRECTORY scenarios DESTINATION ${share})
 install(DIRECTORY calibration/profiles calibration/specs calibration/data DESTINATION ${share}/calibration)

@@ -15,6 +15,8 @@ constexpr double lock_hold_cv2 = 0.25;
 constexpr double precision = 1e-9;
 constexpr int most_iterations = 2000;
 constexpr double damping = 0.5;
+/// What is left of a chain of states weighs nothing from here on.
+constexpr double negligible = 1e-20;
 
 /// Speed of one of `threads` threads, which may be a mean: between the whole numbers around it.
 double thread_speed(const Machine& machine, double threads) {
@@ -41,6 +43,9 @@ Chain closed_chain(int population, double elsewhere_s, Rate rate, Running runnin
     served += weight * mu;
     inside += weight * n;
     busy += weight * running(n);
+    // Weights fall ever faster once they fall, as fewer are left outside and rates do not fall.
+    if (weight * (population - n) < negligible * sum)
+      break;
     if (sum > 1e100) { // only ratios count
       weight /= sum, served /= sum, inside /= sum, busy /= sum;
       sum = 1;
@@ -50,6 +55,17 @@ Chain closed_chain(int population, double elsewhere_s, Rate rate, Running runnin
 }
 
 void approach(double& value, double target) { value += damping * (target - value); }
+
+/// The wait w = U' T (1 + cv2) / 2 / (1 - U') for a row that is held for T, in a cycle of `rest_s` and
+/// `share` waits, in which U' = `held_s` / cycle. The throughput that a wait allows is part of its equation,
+/// which is then a square one: who takes the throughput of the round before finds a wait that is far too
+/// long, and then none.
+double lock_wait_s(double share, double held_s, double rest_s, double hold_s) {
+  const double product = held_s * hold_s * (1 + lock_hold_cv2) / 2;
+  const double slack_s = rest_s - held_s;
+  const double root_s = std::sqrt(slack_s * slack_s + 4 * share * product);
+  return slack_s >= 0 ? 2 * product / (slack_s + root_s) : (root_s - slack_s) / (2 * share);
+}
 
 } // namespace
 
@@ -156,12 +172,11 @@ double ClosedNetwork::solve_locks(double seen) {
                           flush_s + sync_s + inner_s;
     const double utilisation = std::min(1.0, cycle_.tps * hot.share / hot.rows * hold_s);
     lock_busy_[i] = seen * utilisation;
-    double wait_s =
-        lock_busy_[i] * hold_s * (1 + lock_hold_cv2) / 2 / (1 - std::min(lock_busy_[i], 0.999999));
     const double bound_s = pool_.clients * hot.share / hot.rows * hold_s;
     floor_s = std::max(floor_s, bound_s);
-    if (bound_s > cycle_s - hot.share * (lock_waits_[i] - wait_s))
-      wait_s = std::max(wait_s, lock_waits_[i] + (bound_s - cycle_s) / hot.share);
+    const double rest_s = cycle_s - hot.share * lock_waits_[i];
+    double wait_s =
+        std::max(lock_wait_s(hot.share, seen * bound_s, rest_s, hold_s), (bound_s - rest_s) / hot.share);
     wait_s = std::min(wait_s, (pool_.clients - 1) * hold_s); // everybody else is before it
     approach(lock_waits_[i], wait_s);
     inner_s += std::min(1.0, hot.share) * lock_waits_[i];

@@ -3,14 +3,16 @@
 #include "models/base/check.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <functional>
+#include <limits>
+#include <utility>
 
 namespace replisim {
 
 namespace {
 
-constexpr int flush_event = -1;
+constexpr double never = std::numeric_limits<double>::infinity();
 /// CPU work between two locks varies evenly by up to this part of its mean: a squared coefficient of
 /// variation of 0.25, as the closed network takes it. Without it clients would march in step with the
 /// flushes.
@@ -29,10 +31,28 @@ std::uint64_t mixed(std::uint64_t key) {
 
 } // namespace
 
+/// What is left to do at each lock tells what lies between it and the next one.
+std::vector<ExactClients::Stretch> ExactClients::ways_of(const ClientDemand& demand) {
+  std::vector<Stretch> ways;
+  HotRows left{.server_cpu_s = demand.server_cpu_s,
+               .client_cpu_s = demand.client_cpu_s,
+               .latency_s = demand.latency_s};
+  for (std::size_t i = 0; i <= demand.locks.size(); ++i) {
+    const HotRows next = i < demand.locks.size() ? demand.locks[i] : HotRows{};
+    ways.push_back({left.server_cpu_s - next.server_cpu_s,
+                    left.client_cpu_s - next.client_cpu_s,
+                    std::max(0.0, left.latency_s - next.latency_s),
+                    {},
+                    {}});
+    left = next;
+  }
+  return ways;
+}
+
 ExactClients::ExactClients(int clients, double rate_limit, std::vector<ExactScript> scripts,
                            std::uint64_t seed, const std::string& name)
-    : rate_limit_(rate_limit), scripts_(std::move(scripts)),
-      random_(seed, name + " transactions one by one") {
+    : rate_limit_(rate_limit), scripts_(std::move(scripts)), random_(seed, name + " transactions one by one"),
+      turns_(clients) {
   REPLISIM_REQUIRE(clients >= 1 and not scripts_.empty(), "{} clients with {} scripts", clients,
                    scripts_.size());
   std::size_t most_locks = 1;
@@ -49,6 +69,7 @@ ExactClients::ExactClients(int clients, double rate_limit, std::vector<ExactScri
     script.demand.locks = std::move(locks);
     script.lock_tables = std::move(tables);
     most_locks = std::max(most_locks, script.lock_tables.size());
+    ways_.push_back(ways_of(script.demand));
   }
   std::size_t size = 64;
   while (size < 4 * static_cast<std::size_t>(clients) * most_locks)
@@ -58,36 +79,73 @@ ExactClients::ExactClients(int clients, double rate_limit, std::vector<ExactScri
   clients_.resize(static_cast<std::size_t>(clients));
 }
 
-void ExactClients::schedule(double at_s, int client) {
-  events_.push_back({at_s, client});
-  std::push_heap(events_.begin(), events_.end(), std::greater<>());
+ExactClients::Turns::Turns(int clients) {
+  while (leaves_ < static_cast<std::size_t>(clients) + 1)
+    leaves_ *= 2;
+  nodes_.resize(2 * leaves_, {std::bit_cast<std::uint64_t>(never), flush});
 }
 
-void ExactClients::run(double until_s, const CpuStretch& server, const CpuStretch& client,
-                       std::vector<ExactTransaction>& committed) {
-  server_ = server;
-  client_ = client;
-  committed_ = &committed;
-  if (events_.empty() and flushes_ == 0)
-    for (int i = 0; i < static_cast<int>(clients_.size()); ++i)
-      begin(i, 0);
-  while (not events_.empty() and events_.front().at_s < until_s) {
-    const Event event = events_.front();
-    std::pop_heap(events_.begin(), events_.end(), std::greater<>());
-    events_.pop_back();
-    if (event.client == flush_event)
-      flush_over(event.at_s);
-    else
-      walk(event.client, event.at_s);
+/// Dates are not negative: their bits are in the order of their values. Nothing here branches.
+void ExactClients::Turns::set(int client, double at_s) {
+  std::size_t at = leaves_ + static_cast<std::size_t>(client - flush);
+  Node earliest = nodes_[at] = {std::bit_cast<std::uint64_t>(at_s), client};
+  for (; at > 1; at /= 2) {
+    const Node other = nodes_[at ^ 1];
+    const bool is_other = other.date < earliest.date + (at & 1); // the lower number goes first
+    earliest.date = is_other ? other.date : earliest.date;
+    earliest.client = is_other ? other.client : earliest.client;
+    nodes_[at / 2] = earliest;
   }
 }
 
-double ExactClients::cpu_s(double demand_s, const CpuStretch& stretch) {
-  if (demand_s <= 0)
+void ExactClients::Turns::unset(int client) { set(client, never); }
+
+void ExactClients::run(double until_s, const CpuStretch& server, const CpuStretch& client,
+                       std::vector<ExactTransaction>& committed) {
+  stretch(server, client);
+  committed_ = &committed;
+  if (not std::exchange(begun_, true))
+    for (int i = 0; i < static_cast<int>(clients_.size()); ++i)
+      begin(i, 0);
+  // Whoever's turn it is gets another one, or is taken out of turn until somebody gives it one.
+  while (turns_.first_s() < until_s) {
+    const double now_s = turns_.first_s();
+    if (turns_.first() == Turns::flush)
+      flush_over(now_s);
+    else
+      walk(turns_.first(), now_s);
+  }
+}
+
+/// CPUs are as fast as they are from now on.
+void ExactClients::stretch(const CpuStretch& server, const CpuStretch& client) {
+  const auto cpu = [](double demand_s, const CpuStretch& by) {
+    return demand_s > 0 ? Cpu{demand_s * by.alone, demand_s * (by.with_waits - by.alone)} : Cpu{};
+  };
+  for (std::vector<Stretch>& ways : ways_)
+    for (Stretch& way : ways) {
+      way.server = cpu(way.server_demand_s, server);
+      way.client = cpu(way.client_demand_s, client);
+    }
+}
+
+void ExactClients::draw() {
+  for (double& next : draws_)
+    next = random_.uniform(drawn_++);
+  next_draw_ = 0;
+}
+
+double ExactClients::cpu_s(const Cpu& work) {
+  if (work.alone_s <= 0)
     return 0;
-  const double wait_s = demand_s * (stretch.with_waits - stretch.alone);
-  const double alone_s = demand_s * stretch.alone * (1 + variation * (2 * uniform() - 1));
-  return wait_s > no_wait * alone_s ? alone_s - std::log1p(-uniform()) * wait_s : alone_s;
+  const double alone_s = work.alone_s * (1 + variation * (2 * uniform() - 1));
+  return work.wait_s > no_wait * alone_s ? alone_s - std::log1p(-uniform()) * work.wait_s : alone_s;
+}
+
+/// The date at which a client has gone this way.
+double ExactClients::passing_s(const Stretch& way, double from_s) {
+  const double served_s = from_s + cpu_s(way.server);
+  return served_s + cpu_s(way.client) + way.latency_s;
 }
 
 /// A pause, then the way to the first lock, or to the commit.
@@ -107,10 +165,7 @@ void ExactClients::begin(int index, double now_s) {
   }
   client.transaction = {from_s, 0, 0, chosen};
   client.next_lock = 0;
-  const HotRows first = demand.locks.empty() ? HotRows{} : demand.locks.front();
-  schedule(from_s + cpu_s(demand.server_cpu_s - first.server_cpu_s, server_) +
-               cpu_s(demand.client_cpu_s - first.client_cpu_s, client_) + demand.latency_s - first.latency_s,
-           index);
+  schedule(passing_s(ways_[static_cast<std::size_t>(chosen)].front(), from_s), index);
 }
 
 /// The client is at its next lock, or has none left.
@@ -140,6 +195,7 @@ void ExactClients::reach_lock(int index, double now_s) {
     (row.last_waiter < 0 ? row.first_waiter
                          : clients_[static_cast<std::size_t>(row.last_waiter)].next_waiter) = index;
     row.last_waiter = index;
+    turns_.unset(index);
     return;
   }
   if (row.key == 0) {
@@ -152,14 +208,8 @@ void ExactClients::reach_lock(int index, double now_s) {
 /// The client has its lock: the way to the next one, or to the commit.
 void ExactClients::leave_lock(int index, double now_s) {
   Client& client = clients_[static_cast<std::size_t>(index)];
-  const std::vector<HotRows>& locks =
-      scripts_[static_cast<std::size_t>(client.transaction.script)].demand.locks;
-  const HotRows& here = locks[client.next_lock];
   ++client.next_lock;
-  const HotRows next = client.next_lock < locks.size() ? locks[client.next_lock] : HotRows{};
-  schedule(now_s + cpu_s(std::max(0.0, here.server_cpu_s - next.server_cpu_s), server_) +
-               cpu_s(std::max(0.0, here.client_cpu_s - next.client_cpu_s), client_) +
-               std::max(0.0, here.latency_s - next.latency_s),
+  schedule(passing_s(ways_[static_cast<std::size_t>(client.transaction.script)][client.next_lock], now_s),
            index);
 }
 
@@ -178,12 +228,13 @@ void ExactClients::reach_commit(int index, double now_s) {
     (demand.write_share > 0 ? acknowledge(index, now_s) : finish(index, now_s));
     return;
   }
+  turns_.unset(index);
   if (not flushing_.empty()) {
     next_group_.push_back(index);
     return;
   }
   flushing_.push_back(index);
-  schedule(now_s + demand.flush_s, flush_event);
+  schedule(now_s + demand.flush_s, Turns::flush);
 }
 
 void ExactClients::flush_over(double now_s) {
@@ -191,10 +242,12 @@ void ExactClients::flush_over(double now_s) {
   std::vector<int> done;
   std::swap(done, flushing_);
   std::swap(flushing_, next_group_);
-  if (not flushing_.empty()) {
+  if (flushing_.empty()) {
+    turns_.unset(Turns::flush);
+  } else {
     const Client& first = clients_[static_cast<std::size_t>(flushing_.front())];
     schedule(now_s + scripts_[static_cast<std::size_t>(first.transaction.script)].demand.flush_s,
-             flush_event);
+             Turns::flush);
   }
   for (const int index : done)
     acknowledge(index, now_s);

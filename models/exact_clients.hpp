@@ -10,6 +10,8 @@
 #include "models/base/random.hpp"
 #include "models/closed_network.hpp"
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -65,14 +67,26 @@ private:
     std::uint64_t key = 0; ///< 0: free
     int holder = -1, first_waiter = -1, last_waiter = -1;
   };
-  struct Event {
-    double at_s;
-    int client; ///< negative: the flush is over
-    bool operator>(const Event& other) const {
-      return at_s > other.at_s or (at_s == other.at_s and client > other.client);
-    }
+  /// Whose turn it is: a tree over all clients, each inner node the earlier of its two. Equal dates go by
+  /// number, the flush first.
+  class Turns {
+  public:
+    static constexpr int flush = -1;
+    explicit Turns(int clients);
+    double first_s() const { return std::bit_cast<double>(nodes_[1].date); }
+    int first() const { return static_cast<int>(nodes_[1].client); }
+    void set(int client, double at_s);
+    void unset(int client);
+
+  private:
+    struct Node {
+      std::uint64_t date; ///< the bits of it
+      std::int64_t client;
+    };
+    std::size_t leaves_ = 1;
+    std::vector<Node> nodes_; ///< from 1; the children of n are 2n and 2n + 1
   };
-  void schedule(double at_s, int client);
+  void schedule(double at_s, int client) { turns_.set(client, at_s); }
   void begin(int client, double now_s);
   void walk(int client, double now_s);
   void reach_lock(int client, double now_s);
@@ -85,22 +99,42 @@ private:
   bool would_deadlock(int client, int holder) const;
   std::size_t find(std::uint64_t key) const;
   void erase(std::size_t at);
-  double cpu_s(double demand_s, const CpuStretch& stretch);
-  double uniform() { return random_.uniform(drawn_++); }
+  /// From one lock to the next, to the first, or from the last to the commit: CPU work as it is at the
+  /// moment, and the rest.
+  struct Cpu {
+    double alone_s = 0, wait_s = 0;
+  };
+  struct Stretch {
+    double server_demand_s, client_demand_s, latency_s;
+    Cpu server, client;
+  };
+  static std::vector<Stretch> ways_of(const ClientDemand& demand);
+  void stretch(const CpuStretch& server, const CpuStretch& client);
+  double passing_s(const Stretch& way, double from_s);
+  double cpu_s(const Cpu& work);
+  double uniform() {
+    if (next_draw_ == draws_.size())
+      draw();
+    return draws_[next_draw_++];
+  }
+  void draw();
 
   double rate_limit_;
   std::vector<ExactScript> scripts_;
   RandomStream random_;
+  std::array<double, 64> draws_{}; ///< in blocks, which take less time each
+  std::size_t next_draw_ = draws_.size();
   std::uint64_t drawn_ = 0;
   std::vector<Client> clients_;
   std::vector<Row> rows_;
   std::size_t mask_ = 0;
-  std::vector<Event> events_; ///< a heap, the earliest in front
+  Turns turns_;
+  bool begun_ = false;
   std::vector<int> flushing_, next_group_;
   double next_start_s_ = 0; ///< with a limited rate
   std::int64_t flushes_ = 0;
   double sync_wait_s_ = 0;
-  CpuStretch server_, client_;
+  std::vector<std::vector<Stretch>> ways_; ///< by script; one more than it has locks
   std::vector<ExactTransaction>* committed_ = nullptr;
 };
 

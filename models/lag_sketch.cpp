@@ -1,6 +1,8 @@
 #include "models/lag_sketch.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 
 namespace replisim {
@@ -10,12 +12,50 @@ constexpr double smallest_s = 1e-6;
 constexpr double accuracy = 0.01;
 const double log_gamma = std::log((1 + accuracy) / (1 - accuracy));
 constexpr std::int64_t spread_parts = 16; ///< a spread of delays is split into at most this many
+
+std::size_t computed_bucket(double seconds) {
+  return static_cast<std::size_t>(std::ceil(std::log(seconds / smallest_s) / log_gamma));
+}
+
+/// Buckets without logarithms: a part of an octave, told by the first bits of a number, reaches into two
+/// buckets at most, and a comparison with the bound between them decides.
+class Buckets {
+public:
+  Buckets() {
+    for (std::size_t bucket = 0; bounds_.empty() or bounds_.back() < part_begins(parts); ++bucket)
+      bounds_.push_back(smallest_s * std::exp(log_gamma * static_cast<double>(bucket)));
+    std::uint16_t bucket = 0;
+    for (std::size_t part = 0; part < parts; ++part) {
+      while (bounds_[bucket] < part_begins(part))
+        ++bucket;
+      first_.at(part) = bucket;
+    }
+  }
+  std::size_t of(double seconds) const {
+    const std::size_t part = (std::bit_cast<std::uint64_t>(seconds) >> dropped_bits) - lowest;
+    if (part >= parts)
+      return computed_bucket(seconds);
+    std::size_t bucket = first_[part];
+    while (bounds_[bucket] < seconds)
+      ++bucket;
+    return bucket;
+  }
+
+private:
+  static constexpr int dropped_bits = 52 - 7;    ///< 128 parts an octave: each is less than a bucket wide
+  static constexpr std::size_t parts = 128 * 40; ///< from half a microsecond to six days
+  static constexpr std::uint64_t lowest = std::bit_cast<std::uint64_t>(0x1p-21) >> dropped_bits;
+  static double part_begins(std::size_t part) {
+    return std::bit_cast<double>((lowest + part) << dropped_bits);
+  }
+  std::vector<double> bounds_;
+  std::array<std::uint16_t, parts> first_{};
+};
 } // namespace
 
 std::size_t LagSketch::bucket_of(double seconds) {
-  return seconds <= smallest_s
-             ? 0
-             : static_cast<std::size_t>(std::ceil(std::log(seconds / smallest_s) / log_gamma));
+  static const Buckets buckets;
+  return seconds <= smallest_s ? 0 : buckets.of(seconds);
 }
 
 void LagSketch::add(double seconds, double weight) {
@@ -40,6 +80,10 @@ void LagSketch::add(const LagSketch& other) {
 void LagSketch::add_spread(double first_s, double last_s, std::int64_t count) {
   if (count <= 0)
     return;
+  if (first_s == last_s) {
+    add(first_s, static_cast<double>(count));
+    return;
+  }
   if (bucket_of(first_s) == bucket_of(last_s)) {
     add((first_s + last_s) / 2, static_cast<double>(count));
     maximum_ = std::max({maximum_, first_s, last_s});

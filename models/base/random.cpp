@@ -5,25 +5,9 @@
 
 namespace replisim {
 
-namespace {
-/// splitmix64's finalizer (Steele, Lea, Flood 2014).
-std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-} // namespace
-
 RandomStream::RandomStream(std::uint64_t seed, std::string_view name) : key_(mixed(seed)) {
   for (const char c : name)
     key_ = mixed(key_ ^ static_cast<unsigned char>(c));
-}
-
-std::uint64_t RandomStream::bits(std::uint64_t index) const { return mixed(key_ ^ mixed(index)); }
-
-double RandomStream::uniform(std::uint64_t index) const {
-  return static_cast<double>(bits(index) >> 11) * 0x1.0p-53;
 }
 
 std::int64_t RandomStream::poisson(std::uint64_t index, double mean) const {

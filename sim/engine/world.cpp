@@ -1,6 +1,7 @@
 #include "sim/engine/world.hpp"
 
 #include "sim/engine/event_tap.hpp"
+#include "sim/engine/kernel.hpp"
 
 #include "models/base/check.hpp"
 
@@ -8,14 +9,9 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
-
-#include <simgrid/kernel/Timer.hpp>
-#include <simgrid/s4u.hpp>
-#include <simgrid/version.h>
-#include <xbt/log.h>
-
-namespace sg4 = simgrid::s4u;
+#include <utility>
 
 namespace replisim::engine {
 
@@ -34,25 +30,11 @@ const std::map<std::string, std::string>& pinned_options() {
   };
   return options;
 }
-
-std::unique_ptr<sg4::Engine> make_engine() {
-  xbt_log_control_set("root.thres:critical");
-  std::vector<std::string> arguments = {"replisim"};
-  for (const auto& [key, value] : pinned_options())
-    arguments.push_back("--cfg=" + key + ":" + value);
-  std::vector<char*> argv;
-  for (auto& argument : arguments)
-    argv.push_back(argument.data());
-  int argc = static_cast<int>(argv.size());
-  argv.push_back(nullptr);
-  return std::make_unique<sg4::Engine>(&argc, argv.data());
-}
 } // namespace
 
 struct World::Impl {
-  std::unique_ptr<sg4::Engine> engine = make_engine();
-  sg4::NetZone* zone = sg4::create_full_zone("world");
-  std::vector<sg4::Host*> hosts;
+  std::unique_ptr<Kernel> kernel = make_kernel(pinned_options());
+  std::vector<std::string> hosts;
   std::vector<Machine> machines;
   /// Threads that want a CPU of a host, and their integral over time. SimGrid counts activities, of which one
   /// may stand for many threads.
@@ -62,9 +44,10 @@ struct World::Impl {
     double since_s = 0;
     std::optional<CpuCredits> credits; ///< of a burstable host
     std::uint64_t changes = 0;         ///< timers set for an earlier demand mean nothing
+    std::vector<Process*> undisturbed; ///< compute by a timer
   };
   std::vector<std::unique_ptr<Demand>> demands;
-  sg4::SemaphorePtr done = sg4::Semaphore::create(0);
+  std::unique_ptr<Kernel::Semaphore> done = kernel->semaphore(0);
   std::exception_ptr error;
   double origin_s = 0; ///< SimGrid's clock at the start of this world
   int active = 0;      ///< processes that run, sleep or compute: something will happen
@@ -80,12 +63,18 @@ struct World::Impl {
 
 struct Signal::Impl {
   World* world;
+  std::unique_ptr<Kernel::Semaphore> semaphore;
   bool waiting = false;
-  sg4::SemaphorePtr semaphore = sg4::Semaphore::create(0);
 };
 
 struct Device::Impl {
-  sg4::SemaphorePtr semaphore = sg4::Semaphore::create(1);
+  std::unique_ptr<Kernel::Semaphore> semaphore;
+};
+
+/// What a process sleeps on, and the timer that wakes it.
+struct Process::Impl {
+  std::unique_ptr<Kernel::Semaphore> awake;
+  Kernel::Timer* timer = nullptr;
 };
 
 void Fingerprint::mix(const void* data, std::size_t size) {
@@ -112,7 +101,8 @@ void Fingerprint::add(double time_s, std::string_view source, std::string_view k
 // --- Signal, Device ---------------------------------------------------------------------------
 
 Signal::Signal(World& world, std::string name)
-    : impl_(std::make_unique<Impl>(Impl{&world})), name_(std::move(name)) {}
+    : impl_(std::make_unique<Impl>(Impl{&world, world.impl_->kernel->semaphore(0)})), name_(std::move(name)) {
+}
 Signal::~Signal() = default;
 
 void Signal::notify() {
@@ -123,7 +113,8 @@ void Signal::notify() {
   }
 }
 
-Device::Device(World&, Disk disk) : impl_(std::make_unique<Impl>()), disk_(std::move(disk)) {}
+Device::Device(World& world, Disk disk)
+    : impl_(std::make_unique<Impl>(Impl{world.impl_->kernel->semaphore(1)})), disk_(std::move(disk)) {}
 Device::~Device() = default;
 
 void Device::write_and_flush(Process& process, const std::function<Bytes()>& bytes) {
@@ -148,7 +139,8 @@ void Device::write_and_flush(Process& process, const std::function<Bytes()>& byt
 // --- Process ----------------------------------------------------------------------------------
 
 Process::Process(World& world, std::string name, HostId host)
-    : world_(world), name_(std::move(name)), host_(host) {}
+    : world_(world), impl_(std::make_unique<Impl>(Impl{world.impl_->kernel->semaphore(0)})),
+      name_(std::move(name)), host_(host) {}
 Process::~Process() = default;
 
 double Process::now() const { return world_.now(); }
@@ -204,13 +196,13 @@ void Process::cpu_on(int cpus, double seconds) {
   const double speed = world_.impl_->machines[static_cast<std::size_t>(host_.value)].speed;
   for (double left = seconds; left > 0;) {
     const double work = left > 1.5 * slice_s ? slice_s : left;
-    if (threads == 1)
-      sg4::this_actor::execute(work);
-    else // one activity that shares as `threads` of one thread would
-      sg4::this_actor::thread_execute(world_.impl_->hosts[static_cast<std::size_t>(host_.value)],
-                                      work / threads, threads);
-    usage_.cpu_s += work / speed;
-    left -= work;
+    double done = work;
+    if (world_.undisturbed(host_))
+      done = std::min(work, world_.compute(*this, work / (speed * threads)) * speed * threads);
+    else
+      world_.impl_->kernel->execute(host_.value, work / threads, threads);
+    usage_.cpu_s += done / speed;
+    left -= done;
   }
   world_.want_cpus(host_, -threads);
   end();
@@ -222,7 +214,7 @@ void Process::sleep(double seconds, Activity activity) {
     return;
   begin(activity);
   world_.impl_->active -= housekeeping_ ? 1 : 0;
-  sg4::this_actor::sleep_for(seconds);
+  world_.pause(*this, seconds);
   world_.impl_->active += housekeeping_ ? 1 : 0;
   end();
 }
@@ -241,40 +233,36 @@ void Process::wait(Signal& signal, Activity activity) {
 // --- World ------------------------------------------------------------------------------------
 
 World::World() : impl_(std::make_unique<Impl>()) {
-  impl_->origin_s = sg4::Engine::get_clock();
-  sg4::Engine::on_deadlock_cb([this] { deadlock(); });
+  impl_->origin_s = impl_->kernel->clock_s();
+  impl_->kernel->on_deadlock([this] { deadlock(); });
 }
 World::~World() = default;
 
 std::map<std::string, std::string> World::engine_options() {
   auto options = pinned_options();
-  int major = 0, minor = 0, patch = 0;
-  sg_version_get(&major, &minor, &patch);
-  options["simgrid"] = fmt::format("{}.{}.{}", major, minor, patch);
+  options["simgrid"] = kernel_version();
   return options;
 }
 
 double World::now() const {
-  return impl_->ended_s ? *impl_->ended_s : sg4::Engine::get_clock() - impl_->origin_s;
+  return impl_->ended_s ? *impl_->ended_s : impl_->kernel->clock_s() - impl_->origin_s;
 }
 
 HostId World::add_host(const std::string& name, const Machine& machine) {
   REPLISIM_REQUIRE(machine.cpus() > 0 and machine.speed > 0, "host {} has {} CPUs of speed {}", name,
                    machine.cpus(), machine.speed);
-  // Two states of the same speed: going from one to the other makes SimGrid share the CPUs anew.
-  auto* host = impl_->zone->create_host(name, std::vector<double>(2, machine.speed));
-  host->set_core_count(machine.cpus());
   impl_->demands.push_back(std::make_unique<Impl::Demand>());
+  Impl::Demand* demand = impl_->demands.back().get();
+  std::function<double()> capacity;
   if (machine.bursts())
-    impl_->demands.back()->credits.emplace(machine);
+    demand->credits.emplace(machine);
   if (machine.threads_per_core > 1 or machine.bursts())
-    host->set_sharing_policy(sg4::Host::SharingPolicy::NONLINEAR,
-                             [machine, demand = impl_->demands.back().get()](double, int) {
-                               return machine.speed * (demand->credits ? demand->credits->capacity()
-                                                                       : machine.capacity(demand->threads));
-                             });
-  host->seal();
-  impl_->hosts.push_back(host);
+    capacity = [machine, demand] {
+      return machine.speed *
+             (demand->credits ? demand->credits->capacity() : machine.capacity(demand->threads));
+    };
+  impl_->kernel->add_host(name, machine.speed, machine.cpus(), std::move(capacity));
+  impl_->hosts.push_back(name);
   impl_->machines.push_back(machine);
   return {static_cast<int>(impl_->hosts.size()) - 1};
 }
@@ -288,6 +276,55 @@ void World::want_cpus(HostId host, int more) {
     demand.credits->demand(demand.threads, now());
     watch_credits(host);
   }
+  if (more > 0 and not undisturbed(host))
+    disturb(demand.undisturbed);
+}
+
+/// Whether each thread on the host has a core to itself: nobody slows anybody down.
+bool World::undisturbed(HostId host) const {
+  const auto index = static_cast<std::size_t>(host.value);
+  return not impl_->demands[index]->credits and
+         impl_->demands[index]->threads <= impl_->machines[index].cores();
+}
+
+/// Lets `seconds` pass for the process; less if somebody ends its timer before. Returns what has passed.
+double World::pause(Process& process, double seconds) {
+  const double from_s = now();
+  process.impl_->timer = impl_->kernel->set_timer(impl_->origin_s + from_s + seconds, [this, &process] {
+    process.impl_->timer = nullptr;
+    if (impl_->running)
+      process.impl_->awake->release();
+  });
+  process.impl_->awake->acquire();
+  return now() - from_s;
+}
+
+/// Computes for `seconds`, or until others come for whom there are not enough cores. SimGrid's solver then
+/// shares them out; as long as there is nothing to share, a timer says the same for less.
+double World::compute(Process& process, double seconds) {
+  std::vector<Process*>& here = impl_->demands[static_cast<std::size_t>(process.host().value)]->undisturbed;
+  here.push_back(&process);
+  const double passed_s = pause(process, seconds);
+  const auto at = std::find(here.begin(), here.end(), &process);
+  if (at == here.end())
+    return passed_s; // disturbed
+  here.erase(at);
+  return std::numeric_limits<double>::infinity();
+}
+
+void World::disturb(std::vector<Process*>& processes) {
+  // Who is released may run at once, and looks whether it is still among the undisturbed. One whose timer has
+  // gone off is done, and about to see that.
+  std::vector<Process*> disturbed;
+  std::erase_if(processes, [&](Process* process) {
+    if (process->impl_->timer == nullptr)
+      return false;
+    impl_->kernel->remove_timer(std::exchange(process->impl_->timer, nullptr));
+    disturbed.push_back(process);
+    return true;
+  });
+  for (Process* process : disturbed)
+    process->impl_->awake->release();
 }
 
 void World::watch_credits(HostId host) {
@@ -305,8 +342,7 @@ void World::watch_credits(HostId host) {
         const bool before = here.credits->throttled();
         here.credits->pass(now());
         if (here.credits->throttled() != before) {
-          auto* simulated = impl_->hosts[static_cast<std::size_t>(host.value)];
-          simulated->set_pstate(1 - simulated->get_pstate());
+          impl_->kernel->share_anew(host.value);
           if (not before and on_throttled_)
             on_throttled_(host);
         }
@@ -330,25 +366,11 @@ double World::thread_seconds(HostId host) const {
 }
 
 void World::add_link(HostId a, HostId b, double bandwidth_bytes_per_s) {
-  auto* from = impl_->hosts.at(static_cast<std::size_t>(a.value));
-  auto* to = impl_->hosts.at(static_cast<std::size_t>(b.value));
-  const std::string name = from->get_name() + "-" + to->get_name();
-  auto* link = impl_->zone->create_split_duplex_link(name, bandwidth_bytes_per_s);
-  link->set_latency(0)->seal(); // propagation is added by the streams, so that it overlaps
-  impl_->zone->add_route(from->get_netpoint(), to->get_netpoint(), nullptr, nullptr,
-                         {{link, sg4::LinkInRoute::Direction::UP}}, false);
-  impl_->zone->add_route(to->get_netpoint(), from->get_netpoint(), nullptr, nullptr,
-                         {{link, sg4::LinkInRoute::Direction::DOWN}}, false);
+  impl_->kernel->add_link(a.value, b.value, bandwidth_bytes_per_s);
 }
 
 void World::set_bandwidth(HostId a, HostId b, double bytes_per_s) {
-  const auto* from = impl_->hosts.at(static_cast<std::size_t>(a.value));
-  const auto* to = impl_->hosts.at(static_cast<std::size_t>(b.value));
-  for (const std::string& name :
-       {from->get_name() + "-" + to->get_name(), to->get_name() + "-" + from->get_name()})
-    for (const char* direction : {"_UP", "_DOWN"})
-      if (auto* link = sg4::Link::by_name_or_null(name + direction))
-        link->set_bandwidth(bytes_per_s);
+  impl_->kernel->set_bandwidth(a.value, b.value, bytes_per_s);
 }
 
 Process& World::spawn(const std::string& name, HostId host, std::function<void(Process&)> body) {
@@ -393,7 +415,6 @@ void World::finish() {
 
 void World::run() {
   REPLISIM_REQUIRE(not impl_->hosts.empty(), "a world without hosts");
-  impl_->zone->seal();
   impl_->running = true;
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     Process* process = processes_[i].get();
@@ -401,20 +422,17 @@ void World::run() {
     auto guarded = [this, process, i] {
       try {
         bodies_[i](*process);
-      } catch (const simgrid::ForcefulKillException&) {
-        throw; // the end of the world unwinds the process
       } catch (const std::exception&) {
         fail(process->name(), std::current_exception());
-      }
+      } // the end of the world unwinds the process by something else
       --impl_->active;
     };
-    sg4::Actor::create(process->name(), impl_->hosts.at(static_cast<std::size_t>(process->host().value)),
-                       guarded)
-        ->daemonize();
+    impl_->kernel->start(process->name(), process->host().value, guarded, true);
   }
   // The only regular actor: when it ends, SimGrid ends the others and run() returns.
-  sg4::Actor::create("clock", impl_->hosts.front(), [this] { impl_->done->acquire(); });
-  impl_->engine->run();
+  impl_->kernel->start(
+      "clock", 0, [this] { impl_->done->acquire(); }, false);
+  impl_->kernel->run();
   if (impl_->running)
     deadlock();
   impl_->running = false;
@@ -432,7 +450,7 @@ void World::from_timer(const std::function<void()>& callback) {
 
 void World::at(double date_s, std::function<void()> callback, bool guard) {
   impl_->one_shot_timers += guard ? 0 : 1;
-  simgrid::kernel::timer::Timer::set(impl_->origin_s + date_s, [this, callback = std::move(callback), guard] {
+  impl_->kernel->set_timer(impl_->origin_s + date_s, [this, callback = std::move(callback), guard] {
     impl_->one_shot_timers -= guard ? 0 : 1;
     if (impl_->running)
       from_timer(callback);
@@ -448,7 +466,7 @@ void World::every(double interval_s, std::function<void(double)> callback) {
 void World::tick(std::size_t periodic, std::int64_t n) {
   // The date of tick n is computed, never accumulated.
   const double date_s = static_cast<double>(n) * impl_->periodic[periodic].interval_s;
-  simgrid::kernel::timer::Timer::set(impl_->origin_s + date_s, [this, periodic, n] {
+  impl_->kernel->set_timer(impl_->origin_s + date_s, [this, periodic, n] {
     if (not impl_->running)
       return;
     from_timer([this, periodic] { impl_->periodic[periodic].callback(now()); });
@@ -463,8 +481,7 @@ void World::tick(std::size_t periodic, std::int64_t n) {
 
 void World::transfer(Process& process, HostId to, Bytes bytes) {
   process.begin(Activity::Busy);
-  sg4::Comm::sendto(impl_->hosts.at(static_cast<std::size_t>(process.host().value)),
-                    impl_->hosts.at(static_cast<std::size_t>(to.value)), static_cast<std::uint64_t>(bytes));
+  impl_->kernel->transfer(process.host().value, to.value, static_cast<std::uint64_t>(bytes));
   process.end();
 }
 

@@ -2,7 +2,7 @@
 //
 // A World holds hosts, links and processes of one simulation. A process (an actor) gets a Process& and
 // can let time pass in five ways only: cpu(), sleep(), a Device's fsync, a Stream's operations
-// and wait() on a Signal. Nothing outside sim/engine names SimGrid.
+// and wait() on a Signal. Nothing outside sim/engine names SimGrid, and there only the kernel's module.
 //
 // The body of every process is guarded: its exception ends the run and is thrown again by run() with
 // the process's name and the simulated date. A world in which nothing can happen any more is a
@@ -95,7 +95,9 @@ private:
   void begin(Activity activity);
   void end();
 
+  struct Impl;
   World& world_;
+  std::unique_ptr<Impl> impl_;
   std::string name_;
   HostId host_;
   Usage usage_;
@@ -211,6 +213,10 @@ private:
   struct Impl;
   void deadlock();
   void want_cpus(HostId host, int more);
+  bool undisturbed(HostId host) const;
+  double pause(Process& process, double seconds);
+  double compute(Process& process, double seconds);
+  void disturb(std::vector<Process*>& processes);
   void watch_credits(HostId host);
   void tick(std::size_t periodic, std::int64_t n);
   void from_timer(const std::function<void()>& callback);

@@ -60,13 +60,13 @@ void SteadyRecorder::sample(double now_s) {
 }
 
 /// A metric whose value is missing in some bin is left out: the bins are too short for it.
-SteadySeries SteadyRecorder::series() const {
+SteadySeries SteadyRecorder::series(std::size_t merged) const {
   SteadySeries out;
-  out.bin_s = interval_s_ * static_cast<double>(stride_);
+  out.bin_s = interval_s_ * static_cast<double>(stride_) * static_cast<double>(merged);
   std::map<std::string, std::vector<double>> found;
-  const std::size_t bins = readings_.empty() ? 0 : readings_.size() - 1;
-  for (std::size_t i = 1; i < readings_.size(); ++i) {
-    const Reading &before = readings_[i - 1], &after = readings_[i];
+  const std::size_t bins = readings_.empty() ? 0 : (readings_.size() - 1) / merged;
+  for (std::size_t i = merged; i < readings_.size(); i += merged) {
+    const Reading &before = readings_[i - merged], &after = readings_[i];
     const double seconds = after.t_s - before.t_s;
     double tps = (after.flow_transactions - before.flow_transactions) / seconds;
     for (std::size_t k = 0; k < after.clients.size(); ++k)

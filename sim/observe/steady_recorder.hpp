@@ -22,7 +22,8 @@ public:
   /// Calls `sampled(now)` after each sample.
   SteadyRecorder(Pipeline& pipeline, double interval_s, std::function<void(double)> sampled = {});
 
-  SteadySeries series() const;
+  /// Bins of so many samples each.
+  SteadySeries series(std::size_t merged = 1) const;
   std::size_t samples() const { return readings_.size(); }
 
   /// Transactions committed and not yet applied on a slot: the mean of the samples from `from_s` on.

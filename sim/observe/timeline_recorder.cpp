@@ -38,12 +38,14 @@ TimelineRecorder::TimelineRecorder(Pipeline& pipeline, double interval_s)
                        "reorder_buffer_bytes",
                        "spill_file_bytes",
                        "sub_tmp_file_bytes"};
+  std::map<std::string, std::vector<const engine::Process*>> cpu;
   for (const auto& role : pipeline.roles())
-    if (is_server_process(role) and
-        std::find(cpu_keys_.begin(), cpu_keys_.end(), cpu_metric(role)) == cpu_keys_.end())
-      cpu_keys_.push_back(cpu_metric(role));
-  std::sort(cpu_keys_.begin(), cpu_keys_.end());
-  timeline_.columns.insert(timeline_.columns.end(), cpu_keys_.begin(), cpu_keys_.end());
+    if (is_server_process(role))
+      cpu[cpu_metric(role)].push_back(role.process);
+  for (auto& [column, processes] : cpu) {
+    timeline_.columns.push_back(column);
+    cpu_of_.push_back(std::move(processes));
+  }
   pipeline.world().every(interval_s, [this](double now_s) {
     if (ticks_++ % stride_ == 0)
       sample(now_s);
@@ -100,12 +102,12 @@ void TimelineRecorder::sample(double now_s) {
   for (const double value :
        {retained_bytes, locks, lock_waits, oldest_s, buffer_bytes, spill_bytes, tmp_bytes})
     row.push_back(value);
-  std::map<std::string, double> cpu;
-  for (const auto& role : pipeline_.roles())
-    if (is_server_process(role))
-      cpu[cpu_metric(role)] += role.process->usage().cpu_s;
-  for (const auto& key : cpu_keys_)
-    row.push_back(cpu[key]);
+  for (const auto& processes : cpu_of_) {
+    double cpu_s = 0;
+    for (const engine::Process* process : processes)
+      cpu_s += process->usage().cpu_s;
+    row.push_back(cpu_s);
+  }
   rows.push_back(std::move(row));
 }
 

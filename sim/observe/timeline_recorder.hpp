@@ -28,7 +28,8 @@ private:
   void sample(double now_s);
   static constexpr std::size_t max_rows = 2000;
   Pipeline& pipeline_;
-  std::vector<std::string> cpu_keys_;
+  /// The processes of each CPU column.
+  std::vector<std::vector<const engine::Process*>> cpu_of_;
   Timeline timeline_;
   LagSeries lags_;
   StageWatch watch_;

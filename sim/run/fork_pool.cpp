@@ -1,6 +1,7 @@
 #include "sim/run/fork_pool.hpp"
 
 #include "models/base/errors.hpp"
+#include "sim/engine/kernel.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -39,6 +40,12 @@ std::atomic<int> open_scopes = 0;
 /// meanwhile would keep that end open.
 std::mutex forking;
 struct sigaction previous_action {};
+
+/// Children simulate, and find loaded what they need for it. Nobody forks meanwhile.
+void prepare_children() {
+  const std::lock_guard lock(forking);
+  engine::load_kernel();
+}
 
 void on_interrupt(int) {
   const int saved = errno;
@@ -431,6 +438,7 @@ int available_cpus() {
 
 void run_stream(const JobStream& stream, const PoolOptions& options) {
   const InterruptScope scope;
+  prepare_children();
   Pool(stream, options).run();
 }
 

@@ -16,6 +16,8 @@ namespace {
 /// Samples of a run; the first look at its estimates, and how looks follow.
 constexpr double samples_to_the_end = 2400;
 constexpr double first_look = 100;
+/// Bins without a value for a metric are merged as long as so many are left.
+constexpr std::size_t fewest_bins = 50;
 constexpr double look_factor = 1.15;
 /// What recurs is seen at least so often.
 constexpr double fewest_cycles = 3;
@@ -229,9 +231,14 @@ void Study::consider(double now_s) {
   next_look_s_ = now_s * look_factor;
   if (now_s < fewest_s(now_s) or retention_grows())
     return;
-  const SteadySeries series = recorder_->series();
   double warmup_s = 0;
-  const auto estimates = estimates_of(series, warmup_s);
+  auto estimates = estimates_of(recorder_->series(), warmup_s);
+  // A lag that grows without end is no less so for a moment in which nothing was applied.
+  for (const std::string& metric : scenario_.statistics.metrics)
+    for (std::size_t merged = 2;
+         not estimates.contains(metric) and recorder_->samples() > merged * fewest_bins; merged *= 2)
+      if (const SteadySeries series = recorder_->series(merged); series.metrics.contains(metric))
+        estimates[metric] = estimate_of(series.metrics.at(metric), series.bin_s, warmup_s);
   for (const auto& [name, estimate] : estimates)
     if (not estimate.refused.empty())
       return;

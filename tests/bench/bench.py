@@ -5,7 +5,8 @@ Usage: bench.py PROGRAM PLAIN_PIPELINE [--json FILE] [--repeat N] [--only TEXT] 
 
 Every command runs N times (default 3), the rounds interleaved: a busy moment of the machine touches all cases alike.
 Figures are medians. CPU time is that of the program and of all its children; peak memory is the largest of any of
-them, less that of `replisim --help`: what the libraries take by themselves. Events are those the engine hashes into
+them, less what the libraries take by themselves: that of `replisim --help`, and for commands that simulate, which load
+SimGrid, that of a run of a single row. The same two are their starts. Events are those the engine hashes into
 its fingerprint (`events` of manifest.json): runs alone report them.
 """
 import argparse
@@ -24,6 +25,8 @@ import cases
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOLERANCE = 0.02  # of simulated totals, ours and the plain way's
 PLAIN_ROWS_PER_MESSAGE = 357  # of 184 bytes in 64 kB
+SIMULATE = ("run", "sweep", "validate", "calibrate")
+SMALLEST = ["run", cases.SEED, "--set", f"{cases.ROWS}=1", "--jobs", "1"]
 PLAIN_OPTIONS = ["--log=root.thres:critical", "--cfg=network/model:CM02"]
 
 
@@ -61,13 +64,15 @@ def run_round(program, todo, folder, samples):
         print(f"\r{index + 1} of {len(todo)}: {words[:2]}", end="\r", file=sys.stderr, flush=True)
         extra = ["--out", str(folder / f"out_{index}"), "--format", "csv"] if words[0] == "run" else []
         samples[index].append(measure([program] + words + extra))
+    samples[-2].append(measure([program] + SMALLEST))
     samples[-1].append(measure([program, "--help"]))
 
 
-def row_of(case, figures, base, folder, index):
+def row_of(case, figures, bases, folder, index):
     family, size, words = case
+    base = bases["run" if words[0] in SIMULATE else "help"]
     row = {"family": family, "size": size, "command": words, **figures}
-    row["peak_mb_beyond_help"] = (row.pop("peak_kb") - base["peak_kb"]) / 1024
+    row["peak_mb_beyond_start"] = (row.pop("peak_kb") - base["peak_kb"]) / 1024
     row["cpu_s_beyond_start"] = max(1e-4, row["cpu_s"] - base["cpu_s"])
     manifest = folder / f"out_{index}" / "manifest.json"
     if manifest.exists():
@@ -80,7 +85,7 @@ def row_of(case, figures, base, folder, index):
     return row
 
 
-def print_table(rows, base):
+def print_table(rows, bases):
     print(f"{'case':<30}{'size':>11}{'wall s':>9}{'CPU s':>9}{'sim s':>10}{'sim/wall':>10}{'sim/CPU':>10}{'events':>10}"
           f"{'ns/event':>10}{'MB':>7}")
     for r in rows:
@@ -89,9 +94,10 @@ def print_table(rows, base):
         print(f"{r['family']:<30}{cell('size', ','):>11}{r['wall_s']:>9.3f}{r['cpu_s']:>9.3f}"
               f"{cell('simulated_s', '.1f'):>10}{cell('simulated_per_wall', '.0f'):>10}"
               f"{cell('simulated_per_cpu', '.0f'):>10}{cell('events', ','):>10}{cell('ns_per_event', ',.0f'):>10}"
-              f"{r['peak_mb_beyond_help']:>7.1f}")
-    print(f"{'replisim --help':<30}{'':>11}{base['wall_s']:>9.3f}{base['cpu_s']:>9.3f}"
-          f"   {base['peak_kb'] / 1024:.1f} MB, which are taken off above")
+              f"{r['peak_mb_beyond_start']:>7.1f}")
+    for name, base in (("a run of one row", bases["run"]), ("replisim --help", bases["help"])):
+        print(f"{name:<30}{'':>11}{base['wall_s']:>9.3f}{base['cpu_s']:>9.3f}"
+              f"   {base['peak_kb'] / 1024:.1f} MB, which are taken off above")
 
 
 def exponents_of(rows):
@@ -134,22 +140,22 @@ def plain_clients(program, seconds):
 def side_by_side(program, plain_program, name, prepared, repeat):
     """Both ways in turn; their totals must agree. CPU times are those beyond each program's own start."""
     words, plain_words, expected = prepared
-    ours, exact, plain, help_, empty = [], [], [], [], []
+    ours, exact, plain, start, empty = [], [], [], [], []
     for _ in range(repeat):
         ours.append(measure([program] + words))
         if "clients" in plain_words:
             exact.append(measure([program] + words + ["--exact"]))
         plain.append(measure([plain_program] + plain_words + PLAIN_OPTIONS))
-        help_.append(measure([program, "--help"]))
+        start.append(measure([program] + SMALLEST))
         empty.append(measure([plain_program, "transaction", "1", "1", "0", "0", "0"] + PLAIN_OPTIONS))
     seen = json.loads(plain[0]["out"])
     totals = {key: {"ours": value, "plain": seen[key], "difference": seen[key] / value - 1}
               for key, value in expected.items()}
-    ours_s = max(1e-4, median_of(ours)["cpu_s"] - median_of(help_)["cpu_s"])
+    ours_s = max(1e-4, median_of(ours)["cpu_s"] - median_of(start)["cpu_s"])
     plain_s = median_of(plain)["cpu_s"] - median_of(empty)["cpu_s"]
     row = {"name": name, "totals": totals, "ours_cpu_s": ours_s, "plain_cpu_s": plain_s, "ratio": plain_s / ours_s}
     if exact:
-        row["exact_cpu_s"] = max(1e-4, median_of(exact)["cpu_s"] - median_of(help_)["cpu_s"])
+        row["exact_cpu_s"] = max(1e-4, median_of(exact)["cpu_s"] - median_of(start)["cpu_s"])
         row["ratio_exact"] = plain_s / row["exact_cpu_s"]
     row["agree"] = all(abs(t["difference"]) <= TOLERANCE for t in totals.values())
     return row
@@ -177,12 +183,12 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         todo = [c for c in cases.cases(folder, args.quick) if args.only in c[0] and not (args.skip and args.skip in c[0])]
-        samples = [[] for _ in range(len(todo) + 1)]
+        samples = [[] for _ in range(len(todo) + 2)]
         for _ in range(args.repeat):
             run_round(args.program, todo, folder, samples)
-        base = median_of(samples[-1])
-        rows = [row_of(c, median_of(s), base, folder, i) for i, (c, s) in enumerate(zip(todo, samples))]
-    print_table(rows, base)
+        bases = {"run": median_of(samples[-2]), "help": median_of(samples[-1])}
+        rows = [row_of(c, median_of(s), bases, folder, i) for i, (c, s) in enumerate(zip(todo, samples))]
+    print_table(rows, bases)
     growth = exponents_of(rows)
     print("\ngrowth, value ~ size^exponent (CPU time beyond the start of the program)")
     for family, e in growth.items():
@@ -198,7 +204,7 @@ def main():
     load = {"before": load_before, "after": os.getloadavg()[0], "cpus": os.cpu_count()}
     print(f"\nload of the machine {load['before']:.1f} before, {load['after']:.1f} after, {load['cpus']} CPUs")
     if args.json:
-        pathlib.Path(args.json).write_text(json.dumps({"rows": rows, "help": base, "growth": growth, "plain": plain,
+        pathlib.Path(args.json).write_text(json.dumps({"rows": rows, "starts": bases, "growth": growth, "plain": plain,
                                                        "load": load}, indent=1) + "\n", encoding="utf-8")
     return 0 if all(row["agree"] for row in plain) else 1
 

@@ -152,6 +152,28 @@ TEST_CASE("a rate below what the clients can do is the throughput") {
   CHECK(solved(cores(4), 8, demand_of(1000 * us, 0), {}, 1e6).tps == Approx(4000).epsilon(1e-6));
 }
 
+TEST_CASE("hundreds and thousands of clients that want the same rows come to an answer") {
+  const Machine machine = cores(120);
+  ClientDemand demand = demand_of(570 * us, 0);
+  demand.client_cpu_s = 155 * us;
+  demand.latency_s = 70 * us;
+  demand.flush_s = 100 * us;
+  demand.flush_share = 1;
+  demand.locks = {{.rows = 100, .server_cpu_s = 100 * us}};
+  const double most_tps = 120 / (725 * us); // what the cores can do
+  for (const int clients : {256, 700, 1024, 4096, 20'000}) {
+    INFO(clients << " clients");
+    ClosedNetwork network({clients, clients, 0, &machine, &machine}, demand);
+    const ClientCycle first = network.solve({});
+    check_little(first, clients);
+    CHECK(first.tps < most_tps);
+    CHECK(first.tps > 0.99 * most_tps);
+    // It is the answer: from there nothing moves any more.
+    CHECK(network.solve({}).tps == Approx(first.tps).epsilon(1e-8));
+    CHECK(network.solve({}).lock_wait_s == Approx(first.lock_wait_s).epsilon(1e-7));
+  }
+}
+
 TEST_CASE("drawn response times have the mean that Little's law asks for") {
   ClientDemand demand = demand_of(500 * us, 0);
   demand.latency_s = 200 * us;
