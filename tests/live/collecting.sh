@@ -49,7 +49,11 @@ cat "$work/collect.txt"
 grep -q 'reconnected 1 times' "$work/collect.txt" || complain "the lost connection was not made again"
 env --default-signal=INT "${collect[@]}" --out "$work/interrupted" >"$work/interrupted.txt" 2>&1 &
 collector=$!
-sleep 2
+# Before its first look there is nothing to leave behind.
+for _ in $(seq 300); do
+  [[ $(wc -l <"$work/interrupted/cluster.timeline.csv" 2>/dev/null || echo 0) -lt 3 ]] || break
+  sleep 0.1
+done
 kill -INT "$collector"
 code=0
 wait "$collector" || code=$?
