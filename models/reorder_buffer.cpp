@@ -109,11 +109,11 @@ bool ReorderBuffer::is_single(SizeKey key) const {
   return it != transactions_.end() and it->second.memory_bytes == key.first;
 }
 
-/// A transaction can be streamed when it has a row to send.
+/// A transaction can be streamed when it has a row to send and is not known to be aborted.
 bool ReorderBuffer::is_tree(SizeKey key) const {
   const auto it = transactions_.find(xid_of(key));
   return it != transactions_.end() and it->second.tree_bytes == key.first and it->second.tree_rows > 0 and
-         not it->second.incomplete;
+         not it->second.incomplete and not it->second.known_aborted;
 }
 
 /// The key of who holds most, by one transaction or with its subtransactions; (0, 0) when nobody can be
@@ -169,7 +169,7 @@ void ReorderBuffer::add_row_by_row(Transaction& txn, ChangeRun& rest, Added& out
   }
   top.incomplete = false;
   ChangeRun last = take(rest, 1);
-  if (txn.known_aborted or top.known_aborted) { // found out meanwhile
+  if (txn.known_aborted) { // found out meanwhile
     ++out.ignored;
     return;
   }
@@ -189,7 +189,7 @@ Added ReorderBuffer::add(Xid top, const ChangeRun& run, const AbortLookup& abort
   auto& txn = entry(run.xid, top);
   ChangeRun rest = run;
   while (rest.rows.count > 0) {
-    if (txn.known_aborted or transactions_.at(top).known_aborted) {
+    if (txn.known_aborted) { // only itself: a subtransaction's changes are queued until it is found, too
       out.ignored += rest.rows.count;
       break;
     }

@@ -23,15 +23,20 @@ CostParameters with_loopback(CostParameters costs) {
   return costs;
 }
 
-/// Rows whose messages the window of a connection holds: with a latency one window a round trip passes, and a
-/// piece that is larger would pass it whole.
-Rows rows_in_window(const Scenario& scenario, const Publication& publication, Bytes window_bytes) {
+/// How finely a walsender sends over its connection. Behind a latency one window a round trip passes, and
+/// room comes back by pieces: a piece is an eighth of the window at most.
+void fit_to_window(Walsender::Params& sending, const engine::StreamOptions& stream, const Scenario& scenario,
+                   const Publication& publication) {
+  sending.message_overhead_bytes = stream.message_overhead_bytes;
+  if (stream.latency_s <= 0)
+    return;
+  sending.window_bytes = stream.window_bytes;
   Bytes largest = 1;
   for (const std::string& table : publication.tables)
     for (const Operation operation : {Operation::Insert, Operation::Update, Operation::Delete})
       largest = std::max(largest, message_body_bytes(scenario.tables.at(table), operation, {1, 1}, {}) +
                                       protocol::frame_bytes + protocol::streamed_xid_bytes);
-  return std::max<Rows>(1, window_bytes / largest);
+  sending.batch_rows = std::min(sending.batch_rows, std::max<Rows>(1, stream.window_bytes / 8 / largest));
 }
 } // namespace
 
@@ -214,9 +219,7 @@ void Pipeline::build_slot(const SlotClient& client, SlotSide& side, Subscription
   sending.costs = publisher.host == client.host ? &costs_on_one_host_ : &costs_;
   sending.streaming = client.streaming;
   sending.batch_rows = resolution_.batch_rows;
-  if (stream.latency_s > 0)
-    sending.batch_rows =
-        std::min(sending.batch_rows, rows_in_window(scenario_, publication, stream.window_bytes));
+  fit_to_window(sending, stream, scenario_, publication);
   sending.publication = &publication;
   sending.own_changes_only = client.own_changes_only;
   sending.tables = &scenario_.tables;

@@ -13,7 +13,7 @@ constexpr double most_owed_s = 1e-3; ///< see Walsender::work()
 constexpr std::size_t kept_stretches = 4096;
 
 /// The messages of a piece count as alike, in size and in price: one of several statements is cut between
-/// them, into pieces of `rows` at least. With `every`, also within them: into pieces of so many rows.
+/// them, into pieces of `rows` at least; with `every`, also within them, so that a piece has so many rows.
 std::vector<std::vector<ChangeRun>> runs_alike(const std::vector<ChangeRun>& runs, Rows rows, bool every) {
   std::vector<std::vector<ChangeRun>> pieces;
   for (const ChangeRun& run : runs) {
@@ -277,16 +277,13 @@ void Walsender::send_chunk(engine::Process& process, DecodeStep& step) {
   const Rows pieces =
       std::max<Rows>(1, std::llround(static_cast<double>(rows) / static_cast<double>(params_.batch_rows)));
   if (step.chunks > 1 or pieces == 1) {
-    RowChanges batch = batch_of(runs, step, true);
-    batch.chunks = static_cast<double>(step.chunks);
-    send_rows(process, std::move(batch), step.chunks);
+    send_runs(process, runs, step, static_cast<double>(step.chunks), step.chunks);
     return;
   }
   for (Rows i = 0; i < pieces and connection_.connected(); ++i) {
     const Rows begin = rows * i / pieces, end = rows * (i + 1) / pieces;
-    RowChanges batch = batch_of(part_of(runs, begin, end - begin), step, true);
-    batch.chunks = static_cast<double>(step.chunks) / static_cast<double>(pieces);
-    send_rows(process, std::move(batch), 1);
+    send_runs(process, part_of(runs, begin, end - begin), step,
+              static_cast<double>(step.chunks) / static_cast<double>(pieces), 1);
   }
 }
 
@@ -325,10 +322,10 @@ void Walsender::replay(engine::Process& process, DecodeStep& step) {
       continue;
     begin();
     const auto bursts = std::clamp<std::int64_t>(rows / refill, 1, refills_per_piece);
-    const bool every = out_.crosses_link() and refills_per_piece == 1;
-    for (auto& alike : runs_alike(runs, params_.batch_rows, every))
-      if (connection_.connected())
-        send_rows(process, batch_of(std::move(alike), step, false), bursts);
+    // Round after round, a whole refill is exact in the two parts of a piece; a smaller one goes in batches.
+    const bool every = refills_per_piece == 1 and (out_.crosses_link() or rows < refill);
+    for (const auto& alike : runs_alike(runs, params_.batch_rows, every))
+      send_runs(process, alike, step, 0, bursts);
   }
   connection_.set_silent(false);
   if (not begun) {
@@ -379,6 +376,41 @@ RowChanges Walsender::batch_of(std::vector<ChangeRun> runs, DecodeStep& step, bo
   return batch;
 }
 
+/// Behind a latency no more than a window is on the way, and the message that overfills it: it is filled to
+/// the message, and no number of bursts makes it wider.
+void Walsender::send_runs(engine::Process& process, const std::vector<ChangeRun>& runs, DecodeStep& step,
+                          double chunks, std::int64_t bursts) {
+  const bool streamed = step.kind != DecodeStep::Kind::Replay;
+  const Rows rows = rows_of(runs);
+  for (Rows begin = 0, count = rows; begin < rows and connection_.connected(); begin += count) {
+    auto part = part_of(runs, begin, rows - begin);
+    if (params_.window_bytes > 0) {
+      count = rows_with_room(part, streamed);
+      part = part_of(part, 0, count);
+    }
+    RowChanges batch = batch_of(std::move(part), step, streamed);
+    const double share = static_cast<double>(batch.rows) / static_cast<double>(rows);
+    batch.chunks = share * chunks;
+    send_rows(process, std::move(batch), params_.window_bytes > 0 ? 1 : bursts);
+  }
+}
+
+/// How many are sent until the walsender has to wait.
+Rows Walsender::rows_with_room(const std::vector<ChangeRun>& runs, bool streamed) const {
+  Bytes room = params_.window_bytes - out_.outstanding_bytes();
+  const Bytes frame = protocol::frame_bytes + (streamed ? protocol::streamed_xid_bytes : 0);
+  Rows rows = 0;
+  for (const ChangeRun& run : runs) {
+    const Bytes each = body_bytes_of(part_of({run}, 0, 1)) + frame;
+    const Rows fitting = std::max<Rows>(0, room / each) + 1;
+    if (fitting < run.rows.count)
+      return rows + fitting;
+    rows += run.rows.count;
+    room -= run.rows.count * each;
+  }
+  return rows;
+}
+
 double Walsender::send_seconds(const RowChanges& batch) const {
   const auto& costs = *params_.costs;
   double seconds =
@@ -400,7 +432,10 @@ void Walsender::send_rows(engine::Process& process, RowChanges batch, std::int64
   bracket_bytes_ -= static_cast<double>(whole_brackets);
   const Bytes bytes = batch.body_bytes + batch.relation_bytes +
                       (batch.rows + batch.relations) * (protocol::frame_bytes + xid_bytes) + whole_brackets;
-  const engine::Flow flow{batch.rows, bytes, bursts};
+  // Messages besides the rows fill the window like these.
+  const double beside = static_cast<double>(batch.relations) + 2 * batch.chunks;
+  const Bytes overhead = std::llround(beside * static_cast<double>(params_.message_overhead_bytes));
+  const engine::Flow flow{batch.rows, bytes + overhead, bursts};
   const Xid top = batch.top;
   auto& delivery = record_.counted(top);
   delivery.sent += batch.rows;

@@ -32,7 +32,9 @@ public:
     /// Calls a function some seconds later; needed where transactions may have nothing for the client.
     std::function<void(double, std::function<void()>)> later = {};
     const std::map<std::string, Table>* tables = nullptr;
-    bool binary = false; ///< subscription option
+    bool binary = false;              ///< subscription option
+    Bytes message_overhead_bytes = 0; ///< that a message takes of the window besides its bytes
+    Bytes window_bytes = 0; ///< of a connection with latency: what is on the way may not be more, by much
     VersionTraits traits;
     std::function<void()> progressed; ///< called when the client has everything there is
     std::function<void()> spilled;    ///< called when spill files have grown
@@ -62,6 +64,9 @@ private:
   void send_flow(engine::Process& process, const DecodeStep& step);
   void send_chunk(engine::Process& process, DecodeStep& step);
   void replay(engine::Process& process, DecodeStep& step);
+  void send_runs(engine::Process& process, const std::vector<ChangeRun>& runs, DecodeStep& step,
+                 double chunks, std::int64_t bursts);
+  Rows rows_with_room(const std::vector<ChangeRun>& runs, bool streamed) const;
   void send_rows(engine::Process& process, RowChanges batch, std::int64_t bursts);
   void send_end(engine::Process& process, const DecodeStep& step, bool streamed);
   void send_control(engine::Process& process, Xid top, ReplicationMessage message, Bytes body_bytes);

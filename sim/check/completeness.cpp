@@ -35,37 +35,32 @@ Rows sent_of_each(const Scenario& scenario, const Publication& publication, cons
   return rows;
 }
 
-void check_slot(const std::string& name, const Scenario& scenario, const Pipeline& pipeline,
-                const Publication& publication, bool from_the_start) {
-  const SlotSide& side = pipeline.slots().at(name);
-  const RunLog& log = pipeline.log();
-  const SubscriptionRecord& record = log.subscriptions.at(name);
-  const auto subscription = scenario.subscriptions.find(name);
-  const bool own_only =
-      subscription != scenario.subscriptions.end() and subscription->second.own_changes_only;
+void check_deliveries(const Scenario& scenario, const RunLog& log, const SlotAtEnd& slot) {
+  const SubscriptionRecord& record = log.subscriptions.at(slot.name);
   for (const auto& transaction : log.transactions) {
-    if (own_only and not transaction.received_by.empty())
+    if (slot.own_changes_only and not transaction.received_by.empty())
       continue;
-    if (not transaction.committed or transaction.server != side.publisher or not from_the_start or
+    if (not transaction.committed or transaction.server != slot.publisher or not slot.from_the_start or
         transaction.rows_written == 0)
       continue;
     const auto found = record.deliveries.find(transaction.xid);
     REPLISIM_REQUIRE(found != record.deliveries.end() and found->second.applied_s >= 0,
-                     "slot {} is past the last commit, and transaction {} has not been applied", name,
+                     "slot {} is past the last commit, and transaction {} has not been applied", slot.name,
                      transaction.name);
   }
   const Rows none = -1;
   for (const auto& flow : log.flows) {
     const auto found = record.deliveries.find(flow.xid);
-    const Rows each = flow.server == side.publisher ? sent_of_each(scenario, publication, flow.name) : none;
+    const Rows each =
+        flow.server == slot.publisher ? sent_of_each(scenario, *slot.publication, flow.name) : none;
     if (each == none or found == record.deliveries.end())
       continue;
     const Rows expected = each * flow.transactions;
     const Rows taken = found->second.applied + found->second.left_out;
     REPLISIM_REQUIRE(
-        from_the_start ? taken == expected : taken <= expected,
-        "slot {} is past the last commit, and of the {} rows that flow {} has for it {} have arrived", name,
-        expected, flow.name, taken);
+        slot.from_the_start ? taken == expected : taken <= expected,
+        "slot {} is past the last commit, and of the {} rows that flow {} has for it {} have arrived",
+        slot.name, expected, flow.name, taken);
   }
 }
 
@@ -88,22 +83,32 @@ void check_handed_on(const RunLog& log, const std::string& name) {
 
 } // namespace
 
+void check_complete(const Scenario& scenario, const RunLog& log, const SlotAtEnd& slot) {
+  const bool over = slot.busy_loads == 0 and not slot.lost and not slot.disabled and
+                    log.subscriptions.at(slot.name).replay_lsn >= slot.last_commit;
+  if (not over)
+    return;
+  if (slot.hands_on)
+    check_handed_on(log, slot.name);
+  check_deliveries(scenario, log, slot);
+}
+
 void check_completeness(const Scenario& scenario, const Pipeline& pipeline) {
   for (const auto& [name, side] : pipeline.slots()) {
     const auto& state = pipeline.publishers().at(side.publisher).state;
-    const bool over = state.busy_loads == 0 and not side.slot->lost() and
-                      not(side.leader != nullptr and side.leader->disabled()) and
-                      pipeline.log().subscriptions.at(name).replay_lsn >= state.last_commit;
-    if (not over)
-      continue;
-    if (side.handed_on != nullptr)
-      check_handed_on(pipeline.log(), name);
     const auto subscription = scenario.subscriptions.find(name);
     const bool subscribes = subscription != scenario.subscriptions.end();
     const std::string& publication =
         subscribes ? subscription->second.publication : scenario.consumers.at(name).publication;
-    check_slot(name, scenario, pipeline, scenario.publications.at(publication),
-               not subscribes or not subscription->second.initial_sync);
+    SlotAtEnd slot{name, side.publisher, &scenario.publications.at(publication)};
+    slot.busy_loads = state.busy_loads;
+    slot.last_commit = state.last_commit;
+    slot.lost = side.slot->lost();
+    slot.disabled = side.leader != nullptr and side.leader->disabled();
+    slot.from_the_start = not subscribes or not subscription->second.initial_sync;
+    slot.own_changes_only = subscribes and subscription->second.own_changes_only;
+    slot.hands_on = side.handed_on != nullptr;
+    check_complete(scenario, pipeline.log(), slot);
   }
 }
 

@@ -4,6 +4,14 @@
 
 namespace replisim {
 
+void check_synchronised(const std::string& subscription, const std::string& table,
+                        const SynchronisedChanges& changes) {
+  REPLISIM_REQUIRE(changes.left_out == changes.copied + changes.caught_up,
+                   "subscription {}, table {}: the leader left out {} changes, the copy holds {} of them and "
+                   "its worker applied {}",
+                   subscription, table, changes.left_out, changes.copied, changes.caught_up);
+}
+
 /// What the leader left out is what others have: once a table is READY both sums are complete. Where a
 /// publication passes on a part of the changes only, they cannot be told apart by counting.
 void check_initial_sync(const Scenario& scenario, const Pipeline& pipeline) {
@@ -19,13 +27,9 @@ void check_initial_sync(const Scenario& scenario, const Pipeline& pipeline) {
       if (entry.state != SyncState::Ready)
         continue;
       const std::string& table = entry.table->name;
-      const Rows left_out = syncing.sync->total_left_out(table);
-      const Rows caught_up = syncing.states[i].total_applied(table);
-      REPLISIM_REQUIRE(
-          left_out == entry.record->copied_changes + caught_up,
-          "subscription {}, table {}: the leader left out {} changes, the copy holds {} of them and "
-          "its worker applied {}",
-          name, table, left_out, entry.record->copied_changes, caught_up);
+      check_synchronised(name, table,
+                         {syncing.sync->total_left_out(table), entry.record->copied_changes,
+                          syncing.states[i].total_applied(table)});
     }
   }
 }

@@ -237,7 +237,7 @@ TEST_CASE("what an eviction drops and what is ignored afterwards") {
   CHECK(blind.ignored == 0);
 }
 
-TEST_CASE("a transaction found aborted takes its savepoints along (18)") {
+TEST_CASE("a transaction found aborted drops what its savepoints have, not what comes for them (18)") {
   for (const bool streaming : {false, true}) {
     Decoder decoder(64 * kB, streaming, pg18);
     decoder.aborting = top;
@@ -248,8 +248,16 @@ TEST_CASE("a transaction found aborted takes its savepoints along (18)") {
     CHECK(decoder.drops == 1);
     CHECK(decoder.dropped == 357);
     CHECK(decoder.ignored == 1'000 - 57);
+    // ReorderBufferQueueChange looks at the (sub)transaction itself.
     decoder.write(top, sub, 10);
-    CHECK(decoder.ignored == 1'000 - 57 + 10);
+    CHECK(decoder.ignored == 1'000 - 57);
+    CHECK(decoder.buffer.memory_bytes() == 10 * 184);
+    // The transaction, known to be aborted, cannot be streamed: who holds most is looked up instead.
+    decoder.aborting = sub;
+    decoder.write(top, sub, 1'000);
+    CHECK(decoder.drops == 2);
+    CHECK(decoder.dropped == 2 * 357);
+    CHECK(decoder.ignored == 1'000 - 57 + 1'000 - 347);
     CHECK(decoder.buffer.memory_bytes() == 0);
     CHECK(decoder.counters().spill_count == 0);
     CHECK(decoder.counters().stream_count == 0);

@@ -13,15 +13,23 @@ struct Comparison {
   std::vector<std::string> differences; ///< one sentence each
   double resolution_s = 0;              ///< that was allowed to dates
   double largest_s = 0;                 ///< difference of two dates
-  bool race = false; ///< whether a rollback was seen before an eviction hung on less than the resolution
+  bool race = false; ///< whether a rollback was seen before an eviction hung on less than the resolution:
+                     ///< then one of the answers agrees
   std::int64_t evictions = 0;
 };
 
 /// How far two dates of the same event may lie apart. What travels together in the simulator, `batch_rows`
 /// rows, is begun and ended by each of its stages together; in the reference model each row goes its own way.
-/// So at each of the stages that follow each other a date may be off by what a batch takes there, and by what
-/// a message without rows takes; of transactions that overlap each may wait for a batch of each of the
-/// others.
+/// So a date may be off by what a batch takes at the stages that follow each other, and by what a message
+/// without rows takes. Three things come on top:
+/// - each time the walsender starts anew after it has waited for what is behind it, a batch is sent,
+///   transferred and taken at once and not one after the other, and what opening a chunk costs is spread over
+///   its rows;
+/// - where transactions overlap by batches of several rows, another one may be the largest when memory is
+///   full: what the memory holds goes earlier or later;
+/// - whether the WAL writer finds something to flush just before a commit asks for its own hangs on a batch
+/// of
+///   several rows: a flush more or less.
 double resolution_s(const Case& from, const reference::Input& input, const reference::Output& expected);
 
 Comparison compare(const Case& from, const RunResult& simulated);

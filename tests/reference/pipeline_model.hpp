@@ -90,6 +90,11 @@ struct Input {
   double receive_s = 0, receive_byte_s = 0, forward_s = 0, file_write_s = 0, file_read_s = 0;
   double chunk_dispatch_s = 0, ring_read_s = 0;
   std::vector<Transaction> transactions;
+  // Of another walsender that may be earlier or later than this one by `slack_s`: a look into the commit log
+  // within it of a rollback may be answered either way. `answers` to the first of those; the dates decide of
+  // others.
+  double slack_s = 0;
+  std::vector<bool> answers;
 };
 
 /// pg_stat_replication_slots.
@@ -110,20 +115,13 @@ struct Dates {
   double applied_s = -1;       ///< its commit is applied
 };
 
-/// A look into the commit log before an eviction: found aborted or not, at a date, by a walsender that may
-/// have been early or late by as much as the comparison allows.
-struct Lookup {
-  double from_s = 0, to_s = 0; ///< reading of the record that filled the memory, and the look itself
-  double aborted_s = -1;       ///< when that transaction aborted, if it ever did
-};
-
 struct Output {
   Counters counters;
   std::int64_t sent_bytes = 0;
   std::int64_t wal_bytes = 0;
   std::int64_t without_worker = 0; ///< streamed transactions that found no parallel apply worker
   std::vector<Dates> transactions; ///< as in the input
-  std::vector<Lookup> lookups;
+  std::vector<bool> races; ///< what each look into the commit log that came close to a rollback was answered
   std::int64_t evictions = 0;
 };
 

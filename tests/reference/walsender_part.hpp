@@ -35,7 +35,9 @@ private:
 
   void decode(const Record& record);
   void queue(const Record& record);
+  Queue* largest(bool trees);
   void make_room(double read_s);
+  bool found_aborted(double aborted_s, double read_s);
   void evict(Queue& victim, bool streams);
   void spill(Queue& queue);
   void stream(int top);
