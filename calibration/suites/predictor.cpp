@@ -20,13 +20,17 @@ std::string encode_metrics(const Metrics& metrics) {
   return {bytes.begin(), bytes.end()};
 }
 
-} // namespace
-
-Scenario load_cell(const Cell& cell, const Library& library) {
+std::vector<Override> overrides_of(const Cell& cell) {
   std::vector<Override> overrides;
   for (const std::string& text : cell.overrides)
     overrides.push_back(parse_override(text));
-  return load_scenario(library.root / cell.scenario, overrides, library);
+  return overrides;
+}
+
+} // namespace
+
+Scenario load_cell(const Cell& cell, const Library& library) {
+  return load_scenario(library.root / cell.scenario, overrides_of(cell), library);
 }
 
 Simulator forked_simulator(PoolOptions options) {
@@ -44,10 +48,12 @@ Simulator forked_simulator(PoolOptions options) {
 
 Predictor::Predictor(const std::vector<Cell>& cells, const Library& library) {
   std::map<std::pair<std::string, std::vector<std::string>>, std::size_t> known;
+  std::map<std::string, ScenarioSource> sources; // each file is read once
   for (const Cell& cell : cells) {
     const auto [entry, is_new] = known.try_emplace({cell.scenario, cell.overrides}, scenarios_.size());
     if (is_new) {
-      scenarios_.push_back(load_cell(cell, library));
+      const auto source = sources.try_emplace(cell.scenario, library.root / cell.scenario, library).first;
+      scenarios_.push_back(source->second.load(overrides_of(cell)));
     }
     reads_.push_back({entry->second, cell.metric});
   }

@@ -1,7 +1,7 @@
 #include "sim/engine/world.hpp"
 
 #include "sim/engine/event_tap.hpp"
-#include "sim/engine/kernel.hpp"
+#include "sim/engine/world_impl.hpp"
 
 #include "models/base/check.hpp"
 
@@ -9,13 +9,9 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
-#include <optional>
-#include <utility>
 
 namespace replisim::engine {
 
-namespace {
 /// The pinned options: no hidden factor in the network, one thread, small stacks.
 const std::map<std::string, std::string>& pinned_options() {
   static const std::map<std::string, std::string> options = {
@@ -30,36 +26,6 @@ const std::map<std::string, std::string>& pinned_options() {
   };
   return options;
 }
-} // namespace
-
-struct World::Impl {
-  std::unique_ptr<Kernel> kernel = make_kernel(pinned_options());
-  std::vector<std::string> hosts;
-  std::vector<Machine> machines;
-  /// Threads that want a CPU of a host, and their integral over time. SimGrid counts activities, of which one
-  /// may stand for many threads.
-  struct Demand {
-    int threads = 0;
-    double thread_seconds = 0;
-    double since_s = 0;
-    std::optional<CpuCredits> credits; ///< of a burstable host
-    std::uint64_t changes = 0;         ///< timers set for an earlier demand mean nothing
-    std::vector<Process*> undisturbed; ///< compute by a timer
-  };
-  std::vector<std::unique_ptr<Demand>> demands;
-  std::unique_ptr<Kernel::Semaphore> done = kernel->semaphore(0);
-  std::exception_ptr error;
-  double origin_s = 0; ///< SimGrid's clock at the start of this world
-  int active = 0;      ///< processes that run, sleep or compute: something will happen
-  int one_shot_timers = 0;
-  bool running = false;
-  std::optional<double> ended_s; ///< SimGrid's clock runs on to the last timer that is still set
-  struct Periodic {
-    double interval_s;
-    std::function<void(double)> callback;
-  };
-  std::vector<Periodic> periodic;
-};
 
 struct Signal::Impl {
   World* world;
@@ -69,12 +35,6 @@ struct Signal::Impl {
 
 struct Device::Impl {
   std::unique_ptr<Kernel::Semaphore> semaphore;
-};
-
-/// What a process sleeps on, and the timer that wakes it.
-struct Process::Impl {
-  std::unique_ptr<Kernel::Semaphore> awake;
-  Kernel::Timer* timer = nullptr;
 };
 
 void Fingerprint::mix(const void* data, std::size_t size) {
@@ -139,7 +99,7 @@ void Device::write_and_flush(Process& process, const std::function<Bytes()>& byt
 // --- Process ----------------------------------------------------------------------------------
 
 Process::Process(World& world, std::string name, HostId host)
-    : world_(world), impl_(std::make_unique<Impl>(Impl{world.impl_->kernel->semaphore(0)})),
+    : world_(world), impl_(std::make_unique<Sleep>(Sleep{world.impl_->kernel->semaphore(0)})),
       name_(std::move(name)), host_(host) {}
 Process::~Process() = default;
 
@@ -232,7 +192,7 @@ void Process::wait(Signal& signal, Activity activity) {
 
 // --- World ------------------------------------------------------------------------------------
 
-World::World() : impl_(std::make_unique<Impl>()) {
+World::World() : impl_(std::make_unique<WorldState>()) {
   impl_->origin_s = impl_->kernel->clock_s();
   impl_->kernel->on_deadlock([this] { deadlock(); });
 }
@@ -251,8 +211,8 @@ double World::now() const {
 HostId World::add_host(const std::string& name, const Machine& machine) {
   REPLISIM_REQUIRE(machine.cpus() > 0 and machine.speed > 0, "host {} has {} CPUs of speed {}", name,
                    machine.cpus(), machine.speed);
-  impl_->demands.push_back(std::make_unique<Impl::Demand>());
-  Impl::Demand* demand = impl_->demands.back().get();
+  impl_->demands.push_back(std::make_unique<WorldState::Demand>());
+  WorldState::Demand* demand = impl_->demands.back().get();
   std::function<double()> capacity;
   if (machine.bursts())
     demand->credits.emplace(machine);
@@ -265,104 +225,6 @@ HostId World::add_host(const std::string& name, const Machine& machine) {
   impl_->hosts.push_back(name);
   impl_->machines.push_back(machine);
   return {static_cast<int>(impl_->hosts.size()) - 1};
-}
-
-void World::want_cpus(HostId host, int more) {
-  Impl::Demand& demand = *impl_->demands[static_cast<std::size_t>(host.value)];
-  demand.thread_seconds += demand.threads * (now() - demand.since_s);
-  demand.since_s = now();
-  demand.threads += more;
-  if (demand.credits) {
-    demand.credits->demand(demand.threads, now());
-    watch_credits(host);
-  }
-  if (more > 0 and not undisturbed(host))
-    disturb(demand.undisturbed);
-}
-
-/// Whether each thread on the host has a core to itself: nobody slows anybody down.
-bool World::undisturbed(HostId host) const {
-  const auto index = static_cast<std::size_t>(host.value);
-  return not impl_->demands[index]->credits and
-         impl_->demands[index]->threads <= impl_->machines[index].cores();
-}
-
-/// Lets `seconds` pass for the process; less if somebody ends its timer before. Returns what has passed.
-double World::pause(Process& process, double seconds) {
-  const double from_s = now();
-  process.impl_->timer = impl_->kernel->set_timer(impl_->origin_s + from_s + seconds, [this, &process] {
-    process.impl_->timer = nullptr;
-    if (impl_->running)
-      process.impl_->awake->release();
-  });
-  process.impl_->awake->acquire();
-  return now() - from_s;
-}
-
-/// Computes for `seconds`, or until others come for whom there are not enough cores. SimGrid's solver then
-/// shares them out; as long as there is nothing to share, a timer says the same for less.
-double World::compute(Process& process, double seconds) {
-  std::vector<Process*>& here = impl_->demands[static_cast<std::size_t>(process.host().value)]->undisturbed;
-  here.push_back(&process);
-  const double passed_s = pause(process, seconds);
-  const auto at = std::find(here.begin(), here.end(), &process);
-  if (at == here.end())
-    return passed_s; // disturbed
-  here.erase(at);
-  return std::numeric_limits<double>::infinity();
-}
-
-void World::disturb(std::vector<Process*>& processes) {
-  // Who is released may run at once, and looks whether it is still among the undisturbed. One whose timer has
-  // gone off is done, and about to see that.
-  std::vector<Process*> disturbed;
-  std::erase_if(processes, [&](Process* process) {
-    if (process->impl_->timer == nullptr)
-      return false;
-    impl_->kernel->remove_timer(std::exchange(process->impl_->timer, nullptr));
-    disturbed.push_back(process);
-    return true;
-  });
-  for (Process* process : disturbed)
-    process->impl_->awake->release();
-}
-
-void World::watch_credits(HostId host) {
-  Impl::Demand& demand = *impl_->demands[static_cast<std::size_t>(host.value)];
-  const std::uint64_t change = ++demand.changes;
-  const double date_s = demand.credits->changes_s();
-  if (not std::isfinite(date_s))
-    return;
-  at(
-      std::max(date_s, now()),
-      [this, host, change] {
-        Impl::Demand& here = *impl_->demands[static_cast<std::size_t>(host.value)];
-        if (here.changes != change)
-          return;
-        const bool before = here.credits->throttled();
-        here.credits->pass(now());
-        if (here.credits->throttled() != before) {
-          impl_->kernel->share_anew(host.value);
-          if (not before and on_throttled_)
-            on_throttled_(host);
-        }
-        watch_credits(host);
-      },
-      true);
-}
-
-void World::use_up_credits(HostId host) {
-  Impl::Demand& demand = *impl_->demands.at(static_cast<std::size_t>(host.value));
-  if (not demand.credits)
-    return;
-  demand.credits->pass(now());
-  demand.credits->use_up();
-  watch_credits(host);
-}
-
-double World::thread_seconds(HostId host) const {
-  const Impl::Demand& demand = *impl_->demands.at(static_cast<std::size_t>(host.value));
-  return demand.thread_seconds + demand.threads * (now() - demand.since_s);
 }
 
 void World::add_link(HostId a, HostId b, double bandwidth_bytes_per_s) {

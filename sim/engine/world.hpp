@@ -22,6 +22,8 @@
 namespace replisim::engine {
 
 class World;
+struct WorldState; ///< both of world_impl.hpp
+struct Sleep;
 
 /// Index of a host, handed out by World::add_host.
 struct HostId {
@@ -95,9 +97,8 @@ private:
   void begin(Activity activity);
   void end();
 
-  struct Impl;
   World& world_;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<Sleep> impl_;
   std::string name_;
   HostId host_;
   Usage usage_;
@@ -210,11 +211,12 @@ private:
   friend class Process;
   friend class Signal;
   friend class Device;
-  struct Impl;
   void deadlock();
   void want_cpus(HostId host, int more);
   bool undisturbed(HostId host) const;
   double pause(Process& process, double seconds);
+  void set_alarm();
+  void wake_sleepers();
   double compute(Process& process, double seconds);
   void disturb(std::vector<Process*>& processes);
   void watch_credits(HostId host);
@@ -222,7 +224,7 @@ private:
   void from_timer(const std::function<void()>& callback);
   void fail(const std::string& process, std::exception_ptr error);
 
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<WorldState> impl_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::vector<std::function<void(Process&)>> bodies_;
   Fingerprint fingerprint_;
