@@ -48,7 +48,7 @@ bench: deps ## measure speed: pieces, whole runs beside the plain way, instructi
 	@tests/bench/bench.py $(PROGRAM) build/tests/bench/plain_pipeline --json build/bench.json
 	@tests/bench/instructions.py $(PROGRAM)
 
-fuzz: deps ## five minutes of hostile input for every reader (FUZZ_SECONDS=300 each)
+fuzz: deps ## five minutes of hostile input for every fuzz target (FUZZ_SECONDS=300 each)
 	@scripts/deps.sh clang-14 libclang-rt-14-dev
 	@scripts/fuzz.sh $(JOBS) $(or $(FUZZ_SECONDS),300)
 
@@ -79,9 +79,11 @@ tidy: deps ## run clang-tidy over the sources (installs clang-tidy; takes minute
 debug: deps ## build with debug information into build-debug/
 	@scripts/build.sh debug $(JOBS)
 
-asan: deps ## build with address and undefined-behaviour sanitizers and run the unit tests
+asan: deps ## build with address and undefined-behaviour sanitizers, by clang, and run the unit tests
+	@scripts/deps.sh clang-14 libclang-rt-14-dev
 	@scripts/build.sh asan $(JOBS)
-	@ctest --test-dir build-asan --output-on-failure -j $(JOBS) -R '^test_(models|scenario|engine|calibration)'
+	@ctest --test-dir build-asan --output-on-failure -j $(JOBS) \
+	  -R '^test_(models|scenario|engine|calibration|readers|import|check)'
 
 soak: build asan ## the long tests, every test again and again, then all of them with sanitizers
 	@scripts/deps.sh slurm-wlm munge parallel openssh-server openssh-client sqlite3 \
@@ -95,4 +97,4 @@ soak: build asan ## the long tests, every test again and again, then all of them
 	@scripts/coverage.sh $(JOBS)
 
 clean: ## remove the build folders
-	@rm -rf build build-debug build-asan build-fuzz build-cov
+	@rm -rf build build-debug build-asan build-quick-asan build-cov

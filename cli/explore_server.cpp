@@ -13,6 +13,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 
 namespace replisim::cli {
@@ -74,6 +75,9 @@ public:
   Explorer(const ExploreOptions& options, const Library& library)
       : options_(options), source_(options.file, cached(library)),
         scenario_(source_.load(options.overrides)) {
+    const json knobs = knobs_of(source_, scenario_, options.overrides);
+    for (const json& knob : knobs)
+      settable_.insert(knob.at("path").get<std::string>());
     json fixed = json::array();
     for (const auto& [path, value] : options.overrides)
       fixed.push_back(fmt::format("{}={}", path, value));
@@ -82,7 +86,7 @@ public:
                                {"file", options.file},
                                {"seed", options.seed},
                                {"fixed", std::move(fixed)},
-                               {"knobs", knobs_of(source_, scenario_, options.overrides)}}),
+                               {"knobs", knobs}}),
                       true);
   }
 
@@ -159,12 +163,20 @@ private:
     return httplib::Server::HandlerResponse::Handled;
   }
 
+  /// What the page offers, and how finely is simulated: no field that names a file of this computer.
+  bool may_be_set(const std::string& path) const {
+    return settable_.contains(path) or path.starts_with("simulation.");
+  }
+
   Question question_of(const std::string& body) const {
     const json object = json::parse(body);
     Question out{object.at("page").get<std::string>(), object.at("n").get<std::int64_t>(),
                  options_.overrides};
-    for (const auto& entry : object.at("set"))
+    for (const auto& entry : object.at("set")) {
       out.overrides.push_back({entry.at("path").get<std::string>(), entry.at("value").get<std::string>()});
+      if (const std::string& path = out.overrides.back().path; not may_be_set(path))
+        throw UsageError(fmt::format("this is no question: the page has no setting '{}'", path));
+    }
     return out;
   }
 
@@ -180,6 +192,8 @@ private:
         question = question_of(request.body);
       } catch (const json::exception& e) {
         return reply(bad_request, {{"error", fmt::format("this is no question: {}", e.what())}});
+      } catch (const UsageError& e) {
+        return reply(bad_request, {{"error", e.what()}});
       }
       newest_.note(question->page, question->n);
       try {
@@ -222,6 +236,7 @@ private:
   ScenarioSource source_;
   Scenario scenario_;
   std::string page_;
+  std::set<std::string> settable_; ///< paths of the page's knobs
   int port_ = 0;
   httplib::Server server_;
   Newest newest_;

@@ -5,11 +5,13 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "sim/report/files.hpp"
+#include "sim/report/unfinished_files.hpp"
 #include "sim/scenario/loader.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -93,7 +95,9 @@ std::uint32_t database_oid(const std::string& text) {
 class TrialFolder {
 public:
   explicit TrialFolder(const std::filesystem::path& file)
-      : path_(file.parent_path() / fmt::format(".{}.{}.tmp", file.filename().string(), ::getpid())) {
+      : path_(file.parent_path() / fmt::format(".{}.{}.tmp", file.filename().string(), ::getpid())),
+        unfinished_{UnfinishedFile(path_), UnfinishedFile(trial_of(file)),
+                    UnfinishedFile(trial_of(std::filesystem::path(file).replace_extension(".csv")))} {
     const std::filesystem::path above = file.has_parent_path() ? file.parent_path() : ".";
     std::error_code error;
     if (not std::filesystem::is_directory(above, error))
@@ -119,6 +123,7 @@ public:
 
 private:
   std::filesystem::path path_;
+  std::array<UnfinishedFile, 3> unfinished_;
 };
 
 ExitCode import(ImportCommand& command) {

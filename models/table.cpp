@@ -77,11 +77,12 @@ Bytes length_with(const Table& table, const std::vector<int>& out_of_line) {
   return max_align(tuple_header_bytes) + data;
 }
 
-// Sum of the decimal digits' count over 1..n: every power of ten adds a digit to all numbers from it on.
-std::int64_t digits_up_to(std::int64_t n) {
-  std::int64_t sum = 0;
+// Sum of the decimal digits' count over 1..n, modulo 2^64: every power of ten adds a digit to all numbers
+// from it on. The difference of two such sums is right where it fits itself.
+std::uint64_t digits_up_to(std::int64_t n) {
+  std::uint64_t sum = 0;
   for (std::int64_t power = 1; power <= n; power *= 10) {
-    sum += n - power + 1;
+    sum += static_cast<std::uint64_t>(n - power + 1);
     if (power > n / 10)
       break;
   }
@@ -258,7 +259,7 @@ Bytes column_text_bytes(const Column& column, RowRange rows) {
   case ColumnValue::Kind::Typical:
     return typical_text_bytes(column) * rows.count;
   case ColumnValue::Kind::Sequence:
-    return digits_up_to(rows.first + rows.count - 1) - digits_up_to(rows.first - 1);
+    return static_cast<Bytes>(digits_up_to(rows.first + rows.count - 1) - digits_up_to(rows.first - 1));
   case ColumnValue::Kind::Constant:
     return std::ssize(std::to_string(column.value.constant)) * rows.count;
   }

@@ -20,9 +20,10 @@ check "formatting" scripts/format.sh --check
 check "validate seed-streaming" "$folder/cli/replisim" validate seed-streaming
 check "validate lab-counters" "$folder/cli/replisim" validate lab-counters
 check "validate reports" "$folder/cli/replisim" validate reports
-# Not here: `make live`, the long measurements of real servers, which want the machine to themselves, and `make
-# fuzz`, whose build by clang takes minutes.
+# Not here: `make live`, the long measurements of real servers, which want the machine to themselves.
 check "tests" ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$jobs" -LE '^live$'
+check "sanitizers: unit tests, and 5 s of hostile input for each reader" scripts/sanitized.sh "$jobs" 5
+check "clang-tidy of the files that were changed" scripts/tidy_changed.sh "$folder"
 
 echo
 if ((${#failed[@]} > 0)); then

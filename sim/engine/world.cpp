@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <new>
 
 namespace replisim::engine {
 
@@ -249,6 +250,8 @@ void World::fail(const std::string& process, std::exception_ptr error) {
     std::rethrow_exception(error);
   } catch (const UsageError&) {
     impl_->error = error;
+  } catch (const std::bad_alloc&) {
+    impl_->error = error; // whoever set a limit says so
   } catch (const std::exception& e) {
     impl_->error = std::make_exception_ptr(InvariantViolation(where + ": " + e.what()));
   }

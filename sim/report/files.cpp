@@ -46,6 +46,7 @@ StagedFile::StagedFile(fs::path file) : file_(std::move(file)) {
     target_ = fs::exists(status) ? fs::canonical(file_, ignored) : file_;
     const fs::path folder = target_.has_parent_path() ? target_.parent_path() : fs::path(".");
     temporary_ = folder / fmt::format(".{}.{}.tmp", target_.filename().string(), ::getpid());
+    unfinished_.emplace(temporary_);
     fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   }
   if (fd_ < 0)
@@ -84,6 +85,7 @@ void StagedFile::publish() {
   if (::rename(temporary_.c_str(), target_.c_str()) != 0)
     fail(file_, errno);
   temporary_.clear();
+  unfinished_.reset();
   sync_folder(target_.has_parent_path() ? target_.parent_path() : fs::path("."));
 }
 

@@ -1,7 +1,10 @@
 // Result files: written beside their name, synced, then renamed, so that a reader never sees half of one.
 #pragma once
 
+#include "sim/report/unfinished_files.hpp"
+
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -16,7 +19,7 @@ void write_file(const std::filesystem::path& file, std::string_view text);
 void write_files(const std::vector<std::pair<std::filesystem::path, std::string_view>>& files);
 
 /// A file written piece by piece, in the same way. All of it throws UsageError with a sentence; without
-/// publish() nothing is left.
+/// publish() nothing is left, also where a signal ends the program.
 class StagedFile {
 public:
   explicit StagedFile(std::filesystem::path file);
@@ -32,6 +35,7 @@ private:
   std::filesystem::path file_;      ///< as the user named it
   std::filesystem::path target_;    ///< what is replaced
   std::filesystem::path temporary_; ///< empty: what is no regular file is written to directly
+  std::optional<UnfinishedFile> unfinished_;
   int fd_ = -1;
 };
 

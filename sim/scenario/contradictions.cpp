@@ -363,6 +363,7 @@ void check_contradictions(Building& building) {
   Contradictions(building).check();
   check_chains(building);
   check_workload(building);
+  check_sizes(building);
   check_catalog_changes(building);
 }
 

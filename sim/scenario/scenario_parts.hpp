@@ -92,6 +92,9 @@ void check_workload(Building& building);
 /// The part of that which concerns clients in a closed loop.
 void check_clients(Building& building);
 
+/// More rows than a table of PostgreSQL can hold.
+void check_sizes(Building& building);
+
 /// What concerns servers that hand on what they receive.
 void check_chains(Building& building);
 

@@ -1,93 +1,87 @@
-// Scenario files that are accepted are simulated, too: by the real program, in a process of its own with
-// limits on its time and memory. Whatever was accepted must end with an answer, a refusal, or at a limit.
-// Inputs are those of fuzz_scenario. REPLISIM_PROGRAM is the program; without it nothing is simulated.
+// Scenarios made of the input's bytes (random_scenario) are simulated. A run must end, obey the laws that
+// simulate() checks while it goes on and at its end, and give figures that are finite and survive their own
+// text. Each runs in a child, since one process simulates once; what the child has reached of the code,
+// libFuzzer's counters, comes back through shared memory.
+//
+//   fuzz_simulate INPUT          runs one input
+//   REPLISIM_SHOW=1 ...          prints the scenarios it makes
+#include "sim/run/result_json.hpp"
+#include "sim/run/run_simulation.hpp"
+#include "sim/run/simulate.hpp"
 #include "tests/fuzz/fuzz.hpp"
+#include "tests/fuzz/random_scenario.hpp"
 
 #include <algorithm>
-#include <csignal>
+#include <cmath>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
+#include <cstring>
+#include <iostream>
 
-#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace replisim;
 
+// Where clang's -fsanitize=fuzzer keeps one byte a branch; the linker names begin and end of a section so.
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
+extern "C" std::uint8_t __start___sancov_cntrs[], __stop___sancov_cntrs[];
+
 namespace {
 
-constexpr rlim_t most_cpu_s = 5;
-constexpr int most_wall_ms = 8000, look_every_ms = 5;
-constexpr rlim_t most_memory_bytes = rlim_t{3} << 30;
+constexpr rlim_t most_cpu_s = 60; ///< some hundred times what a run takes
 
-/// What may take long although it is small as a file.
-bool is_small(const Scenario& scenario) {
-  constexpr double most_rows = 1e6, most_seconds = 3600;
-  double rows = 0;
-  for (const auto& batch : scenario.batches)
-    for (const auto& step : batch.transaction)
-      if (const auto* statement = std::get_if<StatementStep>(&step))
-        rows += static_cast<double>(statement->rows);
-  return rows <= most_rows and scenario.observe.until_s <= most_seconds;
+std::size_t counters() { return static_cast<std::size_t>(__stop___sancov_cntrs - __start___sancov_cntrs); }
+
+std::uint8_t* shared_counters() {
+  static auto* const memory = static_cast<std::uint8_t*>(
+      ::mmap(nullptr, counters(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  if (memory == MAP_FAILED)
+    fuzz::broken("no shared memory");
+  return memory;
 }
 
-[[noreturn]] void become_program(const char* program, const std::string& file, const std::string& errors) {
-  const rlimit cpu{most_cpu_s, most_cpu_s + 1}, memory{most_memory_bytes, most_memory_bytes}, core{0, 0};
+void check(const RunResult& result) {
+  for (const auto& [stage, share] : result.stages)
+    if (not(std::abs(share.busy + share.starved + share.blocked - 1) < 1e-6))
+      fuzz::broken("the shares of " + stage + " do not fill its time");
+  for (const auto& [name, value] : result.metrics)
+    if (not std::isfinite(value))
+      fuzz::broken("metric " + name + " is no number");
+  if (not nlohmann::json::accept(json_text(result_json(result))))
+    fuzz::broken("the result is no JSON");
+}
+
+std::string run(const Scenario& scenario) {
+  const rlimit cpu{most_cpu_s, most_cpu_s};
   ::setrlimit(RLIMIT_CPU, &cpu);
-  ::setrlimit(RLIMIT_AS, &memory);
-  ::setrlimit(RLIMIT_CORE, &core);
-  const int nowhere = ::open("/dev/null", O_RDWR);
-  const int sink = ::open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  ::dup2(nowhere, STDIN_FILENO);
-  ::dup2(nowhere, STDOUT_FILENO);
-  ::dup2(sink, STDERR_FILENO);
-  ::execl(program, program, "run", file.c_str(), "--format", "json", "--jobs", "1", nullptr);
-  ::_exit(127);
-}
-
-void simulate(const char* program, const std::string& file) {
-  const std::string errors = (fuzz::scratch_folder() / "errors").string();
-  const pid_t child = ::fork();
-  if (child == 0)
-    become_program(program, file, errors);
-  int status = 0;
-  for (int waited_ms = 0; ::waitpid(child, &status, WNOHANG) == 0; waited_ms += look_every_ms) {
-    if (waited_ms > most_wall_ms) {
-      ::kill(child, SIGKILL); // its own children end with it
-      ::waitpid(child, &status, 0);
-      return;
-    }
-    ::usleep(look_every_ms * 1000);
-  }
-  if (WIFEXITED(status) and WEXITSTATUS(status) <= 2)
-    return;
-  if (WIFSIGNALED(status) and (WTERMSIG(status) == SIGXCPU or WTERMSIG(status) == SIGKILL))
-    return; // at a limit of ours
-  std::ifstream stream(errors);
-  const std::string said((std::istreambuf_iterator<char>(stream)), {});
-  for (const char* limit : {"CPU time limit exceeded", "(Killed)", "std::bad_alloc", "memory"})
-    if (said.find(limit) != std::string::npos)
-      return;
-  fuzz::broken("an accepted scenario ends with status " + std::to_string(status) + ": " + said);
+  std::fill(__start___sancov_cntrs, __stop___sancov_cntrs, std::uint8_t{0});
+  check(simulate(scenario, 1));
+  std::memcpy(shared_counters(), __start___sancov_cntrs, counters());
+  return "ended";
 }
 
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const char* program = std::getenv("REPLISIM_PROGRAM");
-  std::filesystem::path file;
-  for (const auto& part : fuzz::parts_of(fuzz::view_of(data, size))) {
-    if (part.name.empty())
-      file = fuzz::scratch_file("scenario.yaml", part.text);
-    else if (part.name == "base.yaml" or part.name == "postgresql.conf" or part.name == "replay.csv")
-      fuzz::scratch_file(part.name, part.text);
+  static const bool shows = std::getenv("REPLISIM_SHOW") != nullptr;
+  const std::string yaml = fuzz::random_scenario(data, size);
+  const auto file = fuzz::scratch_file("scenario.yaml", yaml);
+  if (shows)
+    std::cerr << yaml;
+  try {
+    const Scenario scenario = load_scenario(file, {}, fuzz::library());
+    fuzz::forget_scratch_files();
+    std::memset(shared_counters(), 0, counters());
+    run_forked({{"scenario", [&] { return run(scenario); }}}, {.jobs = 1, .progress = {}}).front().get();
+    for (std::size_t i = 0; i < counters(); ++i)
+      __start___sancov_cntrs[i] = std::max(__start___sancov_cntrs[i], shared_counters()[i]);
+  } catch (const ScenarioError& error) {
+    fuzz::forget_scratch_files();
+    if (shows)
+      std::cerr << error.what() << '\n';
+    return 0;
+  } catch (const std::exception& error) {
+    fuzz::broken(std::string(error.what()) + "\n" + yaml);
   }
-  bool simulated = false;
-  fuzz::accepted([&] { simulated = is_small(load_scenario(file, {}, fuzz::library())); });
-  fuzz::forget_scratch_files();
-  if (simulated and program != nullptr)
-    simulate(program, file.string());
   return 0;
 }

@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
 # Runs every fuzz target for so many seconds, says how many inputs each has tried, and fails on the first one that
-# breaks something: its input stays in FOLDER/found.
+# breaks something: its input stays in FOLDER/fuzz/found.
 #
 # Usage: tests/fuzz/run.sh FOLDER SECONDS [TARGET...]
-# FOLDER is the build folder of the preset "fuzz". New inputs that reach new code are kept in FOLDER/corpus, so that
-# the next run goes on from there. The seeds are the tree's own scenarios and samples, and tests/fuzz/corpus.
+# FOLDER is a build folder of the sanitizers' presets. New inputs that reach new code are kept in FOLDER/fuzz/corpus, so
+# that the next run goes on from there. The seeds are the tree's own scenarios and samples, and tests/fuzz/corpus.
 # FUZZ_JOBS targets run at a time (default 1).
 set -uo pipefail
 
-folder=$(realpath "${1:?which build folder}")
+programs=$(realpath "${1:?which build folder}")/tests/fuzz
+folder=$(realpath "$1")/fuzz
 seconds=${2:?how many seconds a target}
 shift 2
 cd "$(dirname "$0")/../.." || exit
 targets=("$@")
 ((${#targets[@]} > 0)) || targets=(scenario conf replay observe import tables results json)
-# Going through the seeds alone takes minutes where each is simulated.
+# A simulation takes its time with sanitizers, and what it finds is another one each time: for long rounds.
 (($# > 0 || seconds < 300)) || targets+=(simulate)
 seeds=$folder/seeds
 found=$folder/found
@@ -44,9 +45,9 @@ prefixed() {
 
 for target in "${targets[@]}"; do
   mkdir -p "$seeds/$target" "$folder/corpus/$target"
-  find "tests/fuzz/corpus/${target/simulate/scenario}" -type f -exec cp -t "$seeds/$target" {} + 2>/dev/null
+  find "tests/fuzz/corpus/$target" -type f -exec cp -t "$seeds/$target" {} + 2>/dev/null
   case $target in
-    scenario | simulate) scenario_seeds "$target" ;;
+    scenario) scenario_seeds scenario ;;
     replay) find scenarios -name '*.csv' -size -60k -exec cp -t "$seeds/$target" {} + ;;
     observe | import) find tests/calibration/samples tests/calibration/data -type f -size -20k -not -name '*.md' \
       -exec cp -t "$seeds/$target" {} + ;;
@@ -62,14 +63,14 @@ done
   grep -ohE '"[A-Za-z_]{3,40}"' scenarios/scenario.schema.json | sort -u
   printf '"%s"\n' 64kB 1ms 0s 366d 1e18 -1 nan inf 0.0 99999999999999999999 20% 1000/s ': {' '[]' '\x0a  '
 } >"$folder/scenario.dict"
-export REPLISIM_PROGRAM=${REPLISIM_PROGRAM:-$PWD/build/cli/replisim}
-
-export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=2000
+export ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=2000
 export UBSAN_OPTIONS=print_stacktrace=1
 run() {
-  local target=$1 log=$logs/$1 dictionary=()
-  [[ $target != scenario && $target != simulate ]] || dictionary=("-dict=$folder/scenario.dict")
-  "$folder/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=3000 -max_len=20000 \
+  local target=$1 log=$logs/$1 dictionary=() limits=(-timeout=60 -max_len=20000)
+  # A byte decides there what a word decides elsewhere, and a run takes its time.
+  [[ $target != simulate ]] || limits=(-timeout=300 -max_len=1000 -len_control=0)
+  [[ $target != scenario ]] || dictionary=("-dict=$folder/scenario.dict")
+  "$programs/fuzz_$target" -max_total_time="$seconds" "${limits[@]}" -rss_limit_mb=3000 \
     -print_final_stats=1 -artifact_prefix="$found/$target-" "${dictionary[@]}" \
     "$folder/corpus/$target" "$seeds/$target" >"$log" 2>&1
   local code=$?

@@ -56,6 +56,16 @@ test('nobody is let in without the token, from another site, or under another na
   assert.equal(good.headers['access-control-allow-origin'], undefined);
 });
 
+test('a page sets what it offers and no field that names a file', async () => {
+  const { search } = new URL(url);
+  for (const [path, value] of [['servers.pub.include_conf', '/etc/passwd'], ['servers.pub', '{include_conf: /etc/passwd}'], ['profile', '/etc/passwd.yaml'], ['extends', '/etc/passwd'], ['workload.r', '{server: pub, replay: /etc/passwd}']])
+    for (const what of ['answer', 'modes', 'yaml']) {
+      const answer = await ask(`/${what}${search}`, question([{ path, value }], 1, 'files'));
+      assert.equal(answer.status, 400, `${path} ${what}`);
+      assert.doesNotMatch(answer.text, /root:|include_conf: /);
+    }
+});
+
 test('it listens on the loopback alone', async () => {
   const { hostname, port } = new URL(url);
   assert.equal(hostname, '127.0.0.1');

@@ -38,6 +38,36 @@ TEST_CASE("rows are counted over all transactions, in order of time") {
   CHECK(errors_of(replaced(two, "at: 1s", "at: 3s")).size() == 1);
 }
 
+TEST_CASE("a table holds no more row versions than fit into its pages") {
+  // 61 bytes, with padding and line pointer 68, make 120 rows a page, times 2^32 - 1 (docs: PostgreSQL
+  // Limits).
+  const std::string sentence =
+      " do not fit into t: PostgreSQL keeps a table in at most 4294967295 pages of 8 kB, which "
+      "hold 515396075400 of its rows";
+  const auto rows = [](const std::string& count) { return replaced(sound, "rows: 100", "rows: " + count); };
+  CHECK(errors_of(rows("1")).empty());
+  const auto full = errors_of(rows("515396075401"));
+  REQUIRE(full.size() == 1);
+  CHECK_THAT(full.front(), Catch::Contains("tables.t.rows: 515396075401 rows" + sentence));
+  const auto with = [](const std::string& steps) {
+    return errors_of(replaced(sound, "{insert: t, rows: 10}", steps));
+  };
+  CHECK(with("{insert: t, rows: 515396075300}").empty());
+  const auto more = with("{insert: t, rows: 515396075301}");
+  REQUIRE(more.size() == 1);
+  CHECK_THAT(more.front(), Catch::Contains("workload.w.transaction[0].rows: " +
+                                           std::string("515396075401 row "
+                                                       "versions, with those that are there before it,") +
+                                           sentence));
+  // Versions that are updated or rolled back take their place until the transaction ends.
+  CHECK(with("{insert: t, rows: 515396075230}, {update: t, rows: 70}").empty());
+  CHECK(with("{insert: t, rows: 515396075230, rolled_back: 100%}, {update: t, rows: 71}").size() == 1);
+  CHECK(errors_of(replaced(rows("1"), "primary_key: [a], ", "primary_key: [a], copies: 2, ")).empty());
+  CHECK(errors_of(replaced(replaced(sound, "primary_key: [a], ", "primary_key: [a], copies: 2, "),
+                           "rows: 10}", "rows: 999999999999}"))
+            .empty());
+}
+
 TEST_CASE("updates and deletes of a published table need a replica identity") {
   const std::string keyless = replaced(sound, "primary_key: [a], ", "");
   CHECK(errors_of(keyless).empty()); // inserts need none
