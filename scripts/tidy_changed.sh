@@ -5,12 +5,12 @@
 # Usage: scripts/tidy_changed.sh FOLDER [BASE]
 # FOLDER is a configured build folder (its compile_commands.json is read; nothing needs to be built). BASE is a commit:
 # by default where this branch left origin/main, on main itself the commit before. Changes that are not committed count.
-# At most TIDY_MOST source files (default 10), those with the most changed lines first.
+# At most TIDY_MOST source files (default 5), those with the most changed lines first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 folder=${1:?which build folder}
-most=${TIDY_MOST:-10}
+most=${TIDY_MOST:-5}
 jobs=${JOBS:-$(nproc)}
 
 command -v clang-tidy-diff >/dev/null || {

@@ -70,6 +70,7 @@ void Pipeline::add_table_sync(const Subscription& subscription, SyncSide& syncin
   client.receiver_timeout_s = subscriber.settings.number("wal_receiver_timeout");
   client.synchronises = true;
   auto& side = sync_slots_[name];
+  side.subscriber = subscription.server;
   auto& record = log_.sync_slots[name];
   build_slot(client, side, record);
   side.slot->drop();

@@ -75,17 +75,20 @@ void RunWatch::check_times(double now_s) const {
   }
 }
 
-/// Whether a subscription of `server` has a transaction in hand that it applies.
+/// Whether a subscription of `server` has a transaction in hand that it applies, be it by a table-sync
+/// worker.
 bool RunWatch::applies(const std::string& server) const {
-  for (const auto& [name, subscription] : scenario_.subscriptions) {
-    if (subscription.server != server)
-      continue;
-    const SubscriptionRecord& record = pipeline_.log().subscriptions.at(name);
+  const auto locks_rows = [](const std::string& name, const SubscriptionRecord& record) {
     RunLaws::check_locking_transactions(name, record.locking_transactions);
-    if (record.locking_transactions > 0)
-      return true;
-  }
-  return false;
+    return record.locking_transactions > 0;
+  };
+  const RunLog& log = pipeline_.log();
+  bool any = false;
+  for (const auto& [name, subscription] : scenario_.subscriptions)
+    any = (subscription.server == server and locks_rows(name, log.subscriptions.at(name))) or any;
+  for (const auto& [name, side] : pipeline_.sync_slots())
+    any = (side.subscriber == server and locks_rows(name, log.sync_slots.at(name))) or any;
+  return any;
 }
 
 void RunWatch::check_locks(const std::string& server, const SubscriberSide& side) const {

@@ -131,6 +131,16 @@ TEST_CASE("changes that come while a table is copied are applied once, by its wo
   }
 }
 
+TEST_CASE("rows that a table-sync worker catches up with are locked by a transaction like any other") {
+  Scenario scenario = syncing();
+  scenario.profile.costs = typical_costs();
+  with_batch(scenario, {insert("t", 50'000)}, "b", 1); // while the table is copied, 4.2 s
+  until(scenario, 8, 0.01); // often enough that a look falls into the catching up, 0.3 s
+  const auto result = run(scenario);
+  CHECK(sync_of(result).state == "ready");
+  CHECK(sync_of(result).catchup_s > sync_of(result).copied_s);
+}
+
 TEST_CASE("a copy that statement_timeout cancels is begun again and leaves dead rows, for ever") {
   Scenario scenario = syncing();
   set(scenario.servers.at("pub"), "statement_timeout", "2s");
