@@ -156,11 +156,18 @@ TEST_CASE("off: nothing before the commit, then begin, the rows in batches, comm
 
 TEST_CASE("off: a spilled transaction comes back in refills of 4,096") {
   Plan plan({rows(1, 1, 1, 9000), commit_of(1)});
-  plan.batch_rows = 1;
+  plan.batch_rows = 1000;
   CHECK(send(plan).messages == "begin 1\n"
                                "rows of 1: t1x4096, 1 relations\n"
                                "rows of 1: t1x4096\n"
                                "rows of 1: t1x808\n"
+                               "commit 1\n");
+  plan.batch_rows = 500; // the last one, which is none in full, goes by batches
+  CHECK(send(plan).messages == "begin 1\n"
+                               "rows of 1: t1x4096, 1 relations\n"
+                               "rows of 1: t1x4096\n"
+                               "rows of 1: t1x500\n"
+                               "rows of 1: t1x308\n"
                                "commit 1\n");
   plan.batch_rows = 8000; // two refills in one batch
   CHECK(send(plan).messages == "begin 1\n"
