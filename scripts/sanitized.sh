@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What AddressSanitizer and UndefinedBehaviorSanitizer say: builds the models' unit tests and the fuzz targets, by clang;
-# runs the tests, and each reader's target for so many seconds over the committed corpus. `make asan` takes all tests.
+# What AddressSanitizer and UndefinedBehaviorSanitizer say: builds unit tests of the models and the fuzz targets, by
+# clang; runs the tests, and each target of a reader for so many seconds over the committed corpus. `make asan` takes
+# all tests.
 #
 # Usage: scripts/sanitized.sh JOBS SECONDS
 set -euo pipefail
