@@ -7,7 +7,7 @@ HEADLINE := scenarios/published/streaming_insert.yaml
 
 .DEFAULT_GOAL := help
 .PHONY: help deps deps-tests build demo validation test bench fuzz coverage live pages \
-  format format-check tidy debug asan soak clean
+  format format-check tidy debug asan sanitized soak clean
 
 help: ## what can be made
 	@echo "replisim: predicts what a PostgreSQL logical replication pipeline will do"
@@ -84,6 +84,11 @@ asan: deps ## build with address and undefined-behaviour sanitizers, by clang, a
 	@scripts/build.sh asan $(JOBS)
 	@ctest --test-dir build-asan --output-on-failure -j $(JOBS) \
 	  -R '^test_(models|scenario|engine|calibration|readers|import|check)'
+
+sanitized: deps ## models with sanitizers, 5 s of hostile input for each reader, clang-tidy of what changed
+	@scripts/deps.sh clang-14 libclang-rt-14-dev clang-tidy
+	@scripts/sanitized.sh $(JOBS) 5
+	@scripts/tidy_changed.sh build-quick-asan
 
 soak: build asan ## the long tests, every test again and again, then all of them with sanitizers
 	@scripts/deps.sh slurm-wlm munge parallel openssh-server openssh-client sqlite3 \

@@ -26,7 +26,6 @@ if ((for_tests)); then
   packages+=(
     python3-jsonschema python3-yaml python3-pandas python3-matplotlib python3-ipykernel jupyter-nbconvert
     postgresql-client-15 postgresql-15
-    clang-14 libclang-rt-14-dev clang-format clang-tidy
   )
 fi
 if ((for_pages)); then

@@ -20,10 +20,9 @@ check "formatting" scripts/format.sh --check
 check "validate seed-streaming" "$folder/cli/replisim" validate seed-streaming
 check "validate lab-counters" "$folder/cli/replisim" validate lab-counters
 check "validate reports" "$folder/cli/replisim" validate reports
-# Not here: `make live`, the long measurements of real servers, which want the machine to themselves.
+# Not here: `make live`, the long measurements of real servers, which want the machine to themselves, and `make
+# sanitized`, a second build by clang, which takes eight minutes on two cores.
 check "tests" ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$jobs" -LE '^live$'
-check "sanitizers: unit tests, and 5 s of hostile input for each reader" scripts/sanitized.sh "$jobs" 5
-check "clang-tidy of the files that were changed" scripts/tidy_changed.sh "$folder"
 
 echo
 if ((${#failed[@]} > 0)); then

@@ -364,9 +364,9 @@ private:
 
   /// Walsenders and apply workers serve replication alone; backends may do anything besides.
   void measure_cpu() {
+    constexpr double least_s = 1; // of less, most may be what processes do that have nothing to do
     const double count = transactions();
-    if (count < 1)
-      return;
+    double sum_s = 0;
     for (const auto& [facts, node, kinds] :
          {std::tuple(&pub_, "pub", std::vector{"walsender"}),
           std::tuple(&sub_, "sub", std::vector{"apply_worker", "parallel_apply_worker"})}) {
@@ -374,9 +374,13 @@ private:
       if (before == facts->first.end() or after == facts->last.end())
         continue;
       for (const char* kind : kinds)
-        if (const double spent_s = number(*after, kind) - number(*before, kind); spent_s > 0)
+        if (const double spent_s = number(*after, kind) - number(*before, kind); spent_s > 0) {
           out_.cpu_a_transaction_s[fmt::format("cpu_{}.{}_s", node, kind)] = spent_s / count;
+          sum_s += spent_s;
+        }
     }
+    if (count < 1 or sum_s < least_s)
+      out_.cpu_a_transaction_s.clear();
   }
 
   std::vector<TableLoad> table_loads(double transactions) const {

@@ -67,7 +67,6 @@ double flush_latency_s(ProbeFile& file, int count) {
   const std::vector<char> data(page, 'x');
   std::vector<double> flushes;
   for (int i = 0; i < count; ++i) {
-    check_interrupt();
     const double begin_s = now_s();
     file.write(data, static_cast<std::size_t>(i) * page);
     file.flush();
@@ -98,6 +97,7 @@ MachineProbe probe_machine(const std::filesystem::path& folder) {
   file.flush();
   probe.write_bytes_per_s = static_cast<double>(page * pages) / (now_s() - begin_s);
   data.resize(page);
+  check_interrupt();
   probe.fsync_s = flush_latency_s(file, 200);
   if (not file.forget())
     return probe;

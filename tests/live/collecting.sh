@@ -51,7 +51,7 @@ env --default-signal=INT "${collect[@]}" --out "$work/interrupted" >"$work/inter
 collector=$!
 # Before its first look there is nothing to leave behind.
 for _ in $(seq 300); do
-  [[ $(wc -l <"$work/interrupted/cluster.timeline.csv" 2>/dev/null || echo 0) -lt 3 ]] || break
+  [[ $(cat "$work/interrupted/cluster.timeline.csv" 2>/dev/null | wc -l) -lt 3 ]] || break
   sleep 0.1
 done
 kill -INT "$collector"

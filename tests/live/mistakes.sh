@@ -69,7 +69,7 @@ expect_error "a port in use" "is in use by another program" "${lab[@]}" --bin "$
 expect_error "no programs" "no programs initdb and postgres" "${lab[@]}" --bin "$here"
 expect_error "no such folder" "there is no folder" "$replisim" lab --plan "$here/one_run.yaml" --out "$work/lab" \
   --bin "$work/native" --work "$work/nowhere"
-sed 's/rows": [0-9]*/rows": 900000000000/' "$here/one_run.yaml" >"$work/large.yaml"
+sed 's/rows": [0-9]*/rows": 10000000000/' "$here/one_run.yaml" >"$work/large.yaml"
 expect_error "a disk too small for the plan" "are free" "$replisim" lab --plan "$work/large.yaml" --no-fit \
   --bin "$work/native" --out "$work/lab" --work "$work"
 printf 'replisim_lab_plan: 1\nname: x\nexperiment: []\n' >"$work/wrong.yaml"

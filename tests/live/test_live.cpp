@@ -165,9 +165,9 @@ TEST_CASE("a collected cluster's machine is what was found: cores, flushes, and 
   const fs::path folder = fs::temp_directory_path() / ("replisim-collected-" + std::to_string(::getpid()));
   fs::create_directories(folder);
   std::ofstream(folder / "c.pub.views") << facts_of(0, 100, R"({"walsender":1.0,"backend":1})")
-                                        << facts_of(10, 1100, R"({"walsender":1.05,"backend":9})");
+                                        << facts_of(10, 10'100, R"({"walsender":1.5,"backend":9})");
   std::ofstream(folder / "c.sub.views")
-      << facts_of(0, 0, R"({"apply_worker":2.0})") << facts_of(10, 0, R"({"apply_worker":2.15})");
+      << facts_of(0, 0, R"({"apply_worker":2.0})") << facts_of(10, 0, R"({"apply_worker":3.5})");
   const ClusterScenario plain = scenario_of_cluster({.folder = folder});
   const ClusterScenario fast = scenario_of_cluster({.folder = folder, .speed = 1.5});
   fs::remove_all(folder);
