@@ -53,6 +53,11 @@ ExitCode scenario(ScenarioCommand& command) {
   };
   live::ClusterScenario written = write();
   Scenario twin = load_scenario(out, {}, library); // what cannot be run is said now
+  if (options.machine.empty()) {
+    options.disk = twin.hosts.begin()->second.disks.front();
+    written = write();
+    twin = load_scenario(out, {}, library);
+  }
   // A profile and a machine that were named are taken as they are.
   constexpr int rounds = 2; // a process that is waited for less often is woken less often
   for (int round = 0; round < rounds and command.finds_speed and not written.cpu_a_transaction_s.empty();

@@ -155,7 +155,7 @@ private:
                    : "a server does not tell on which machine it runs");
     if (cpus <= 0)
       return fmt::format("  {}: {}\n", name, machine);
-    constexpr double gigabyte = 1024.0 * 1024 * 1024;
+    constexpr double megabyte = 1024.0 * 1024, gigabyte = 1024 * megabyte;
     std::string out =
         fmt::format("  {}:\n    machine: {}\n    cores_per_socket: {}\n    memory: {:.0f}GB\n", name, machine,
                     cpus, std::max(1.0, number(facts, "memory_bytes") / gigabyte));
@@ -163,10 +163,12 @@ private:
       out +=
           fmt::format("    speed: {:.3g} # by the CPU seconds of walsender and apply worker a transaction\n",
                       options_.speed);
-    if (flush_s > 0)
-      out += fmt::format("    disks: [{{name: data, fsync_latency: {:.4g}ms, write_bandwidth: 300MB/s, "
-                         "read_bandwidth: 500MB/s}}]\n",
-                         flush_s * 1e3);
+    if (flush_s > 0 and options_.disk)
+      out += fmt::format(
+          "    disks: [{{name: data, fsync_latency: {:.4g}ms, write_bandwidth: {:.0f}MB/s, read_bandwidth: "
+          "{:.0f}MB/s}}]\n",
+          flush_s * 1e3, options_.disk->write_bandwidth_bytes_per_s / megabyte,
+          options_.disk->read_bandwidth_bytes_per_s / megabyte);
     return out;
   }
 

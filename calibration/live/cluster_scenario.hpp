@@ -14,8 +14,9 @@ namespace replisim::live {
 struct ClusterOptions {
   std::filesystem::path folder;      ///< what `replisim collect` wrote
   std::string profile = "lab-2core"; ///< a name, or a path seen from the scenario's folder
-  std::string machine = {}; ///< the same; empty: lab-2core's with what was found: cores, memory, flushes
-  double speed = 1;         ///< of the cores, relative to the profile's; only without a machine
+  std::string machine = {};      ///< the same; empty: lab-2core's with what was found: cores, memory, flushes
+  double speed = 1;              ///< of the cores, relative to the profile's; only without a machine
+  std::optional<Disk> disk = {}; ///< the machine's own, to which flushes that were measured are laid over
 };
 
 struct ClusterScenario {

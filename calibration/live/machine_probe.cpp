@@ -120,8 +120,7 @@ MachineProbe probe_machine(const std::filesystem::path& folder) {
 }
 
 std::string machine_text(const MachineProbe& probe, const std::string& name) {
-  constexpr double mega = 1e6;
-  constexpr double giga = 1024.0 * 1024 * 1024;
+  constexpr double mega = 1024.0 * 1024, giga = 1024 * mega; // as scenarios count rates in bytes, too
   std::string out = fmt::format(
       "# This machine as `replisim lab` found it: its processors as the system counts them, its disk by a "
       "short\n"

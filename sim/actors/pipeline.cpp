@@ -23,6 +23,11 @@ CostParameters with_loopback(CostParameters costs) {
   return costs;
 }
 
+/// Pieces that a window is sent in at least: enough that who waits for room waits for an eighth of it, and
+/// not for all of it. More make a run of long round trips dearer and move dates by less than a batch of rows
+/// does.
+constexpr Bytes pieces_a_window = 8;
+
 /// How finely a walsender sends over its connection. Behind a latency one window a round trip passes, and
 /// room comes back by pieces: a piece is an eighth of the window at most.
 void fit_to_window(Walsender::Params& sending, const engine::StreamOptions& stream, const Scenario& scenario,
@@ -36,7 +41,8 @@ void fit_to_window(Walsender::Params& sending, const engine::StreamOptions& stre
     for (const Operation operation : {Operation::Insert, Operation::Update, Operation::Delete})
       largest = std::max(largest, message_body_bytes(scenario.tables.at(table), operation, {1, 1}, {}) +
                                       protocol::frame_bytes + protocol::streamed_xid_bytes);
-  sending.batch_rows = std::min(sending.batch_rows, std::max<Rows>(1, stream.window_bytes / 8 / largest));
+  sending.batch_rows =
+      std::min(sending.batch_rows, std::max<Rows>(1, stream.window_bytes / pieces_a_window / largest));
 }
 } // namespace
 

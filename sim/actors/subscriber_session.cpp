@@ -98,6 +98,7 @@ void SubscriberSession::transaction(engine::Process& process, double arrival_s) 
       break;
     } catch (const StatementCancelled&) {
       locks_.end_transaction(backend_);
+      pay(process, 0); // the work of a query that waited for its table is done
       if (tries >= load.max_tries) {
         ++record_.failures;
         open_since_s = -1;

@@ -9,16 +9,8 @@ replisim=${1:?which program}
 servers=${2:?folder of the servers}
 major=${3:-18}
 . "$here/lib.sh"
-"$here/servers.sh" "$servers" "$major"
-work=$(scratch)
-trap 'kill -INT $lab 2>/dev/null || true; wait || true; rm -rf "$work"' EXIT
-port=$(free_port)
-
-env --default-signal=INT "$replisim" lab --plan "$here/small_load_plan.yaml" --no-fit --port "$port" \
-  --bin "$servers/node_modules/postgres-$major" --work "$work" --out "$work/lab" >"$work/lab.txt" 2>&1 &
-lab=$!
-node() { echo "host=127.0.0.1 port=$1 dbname=postgres user=postgres password=secret-word"; }
-collect=("$replisim" collect --publisher "$(node "$port")" --subscriber "$(node $((port + 1)))" --interval 500ms)
+beside_a_lab
+begin_lab small_load_plan.yaml
 # Until servers and subscription are there, each attempt is refused with a sentence.
 for attempt in $(seq 200); do
   code=0

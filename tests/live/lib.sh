@@ -61,3 +61,22 @@ while True:
     break
 P
 }
+
+# Servers of $major for a test that runs beside a lab, in the folder $work; all of it is gone at the end.
+beside_a_lab() {
+  "$here/servers.sh" "$servers" "$major"
+  work=$(scratch)
+  trap 'kill -INT ${lab:-} 2>/dev/null || true; wait || true; rm -rf "$work"' EXIT
+}
+
+# begin_lab PLAN: in the background, as $lab, on 127.0.0.1 at a free port and the next; then "${collect[@]}" is
+# replisim collect of its two servers, with a password that nobody asks for.
+begin_lab() {
+  local port
+  port=$(free_port)
+  env --default-signal=INT "$replisim" lab --plan "$here/$1" --no-fit --port "$port" \
+    --bin "$servers/node_modules/postgres-$major" --work "$work" --out "$work/lab" >"$work/lab.txt" 2>&1 &
+  lab=$!
+  node() { echo "host=127.0.0.1 port=$1 dbname=postgres user=postgres password=secret-word"; }
+  collect=("$replisim" collect --publisher "$(node "$port")" --subscriber "$(node $((port + 1)))" --interval 500ms)
+}

@@ -9,23 +9,15 @@ replisim=${1:?which program}
 servers=${2:?folder of the servers}
 major=${3:-18}
 . "$here/lib.sh"
-"$here/servers.sh" "$servers" "$major"
-work=$(scratch)
-trap 'kill -INT $lab 2>/dev/null || true; wait || true; rm -rf "$work"' EXIT
-port=$(free_port)
-
-env --default-signal=INT "$replisim" lab --plan "$here/pgbench_minute_plan.yaml" --no-fit --port "$port" \
-  --bin "$servers/node_modules/postgres-$major" --work "$work" --out "$work/lab" >"$work/lab.txt" 2>&1 &
-lab=$!
+beside_a_lab
+begin_lab pgbench_minute_plan.yaml
 # Loading its tables is pgbench, too; the load itself is told its time.
 until pgrep -f 'pgbench .*-T' >/dev/null; do
   kill -0 "$lab" 2>/dev/null || { cat "$work/lab.txt"; exit 1; }
   sleep 0.2
 done
 sleep 3
-node() { echo "host=127.0.0.1 port=$1 dbname=postgres user=postgres"; }
-"$replisim" collect --publisher "$(node "$port")" --subscriber "$(node $((port + 1)))" --interval 500ms --duration 55s \
-  --out "$work/sampled" || complain "collect failed"
+"${collect[@]}" --duration 55s --out "$work/sampled" || complain "collect failed"
 "$replisim" observe "$work/sampled" >/dev/null || complain "observe failed"
 "$replisim" scenario --from "$work/sampled" --out "$work/twin.yaml" || complain "scenario --from failed"
 cat "$work/twin.yaml"

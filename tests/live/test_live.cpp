@@ -169,10 +169,13 @@ TEST_CASE("a collected cluster's machine is what was found: cores, flushes, and 
   std::ofstream(folder / "c.sub.views")
       << facts_of(0, 0, R"({"apply_worker":2.0})") << facts_of(10, 0, R"({"apply_worker":3.5})");
   const ClusterScenario plain = scenario_of_cluster({.folder = folder});
-  const ClusterScenario fast = scenario_of_cluster({.folder = folder, .speed = 1.5});
+  const ClusterScenario fast = scenario_of_cluster(
+      {.folder = folder, .speed = 1.5, .disk = Disk{"ssd", 1, 250 * 1024 * 1024.0, 400 * 1024 * 1024.0}});
   fs::remove_all(folder);
   CHECK(plain.yaml.find("cores_per_socket: 4\n    memory: 8GB\n") != std::string::npos);
-  CHECK(plain.yaml.find("fsync_latency: 0.2ms") != std::string::npos);
+  CHECK(plain.yaml.find("disks:") == std::string::npos);
+  CHECK(fast.yaml.find("fsync_latency: 0.2ms, write_bandwidth: 250MB/s, read_bandwidth: 400MB/s") !=
+        std::string::npos);
   CHECK(plain.yaml.find("speed:") == std::string::npos);
   CHECK(fast.yaml.find("speed: 1.5 ") != std::string::npos);
   REQUIRE(plain.cpu_a_transaction_s.size() == 2); // backends may do other things

@@ -13,6 +13,7 @@
 // More cores, bandwidth and window: test_monotonic.cpp. Other names for transactions: test_random_worlds.cpp.
 // A second pipeline beside the first: test_topologies.cpp.
 #include "sim/scenario/loader.hpp"
+#include "tests/support/results.hpp"
 #include "tests/support/scenario_builder.hpp"
 
 #include <catch2/catch.hpp>
@@ -59,13 +60,6 @@ std::vector<std::pair<RunResult, RunResult>> before_and_after(std::vector<Scenar
   for (std::size_t i = 0; i < count; ++i)
     pairs.emplace_back(std::move(results[i]), std::move(results[count + i]));
   return pairs;
-}
-
-const TransactionResult& transaction_of(const RunResult& result, const std::string& name) {
-  const auto it = std::find_if(result.transactions.begin(), result.transactions.end(),
-                               [&](const TransactionResult& found) { return found.name == name; });
-  REQUIRE(it != result.transactions.end());
-  return *it;
 }
 
 /// Every date and every figure of the slot.

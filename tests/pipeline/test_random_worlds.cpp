@@ -1,6 +1,7 @@
 // Random clusters and workloads: nothing is lost, sums agree with an interpreter of our own, and equal
 // runs give equal bytes. simulate() checks conservation by itself and throws.
 #include "tests/support/random.hpp"
+#include "tests/support/results.hpp"
 #include "tests/support/scenario_builder.hpp"
 
 #include <catch2/catch.hpp>
@@ -141,14 +142,6 @@ Written interpret(const BatchLoad& load, const std::set<std::string>& tables) {
   for (const auto& level : levels)
     written.survives += level.rows;
   return written;
-}
-
-/// Results list transactions in the order of their BEGIN.
-const TransactionResult& transaction_of(const RunResult& result, const std::string& name) {
-  const auto it = std::find_if(result.transactions.begin(), result.transactions.end(),
-                               [&](const TransactionResult& found) { return found.name == name; });
-  REQUIRE(it != result.transactions.end());
-  return *it;
 }
 
 /// The parts of the lag leave no gap between the commit record, written when the last statement ends, and the

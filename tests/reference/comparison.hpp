@@ -27,9 +27,8 @@ struct Comparison {
 ///   its rows;
 /// - where transactions overlap by batches of several rows, another one may be the largest when memory is
 ///   full: what the memory holds goes earlier or later;
-/// - whether the WAL writer finds something to flush just before a commit asks for its own hangs on a batch
-/// of
-///   several rows: a flush more or less.
+/// - with batches of several rows the WAL writer may or may not find something to flush just before a commit
+///   asks for its own: a flush more or less.
 double resolution_s(const Case& from, const reference::Input& input, const reference::Output& expected);
 
 Comparison compare(const Case& from, const RunResult& simulated);

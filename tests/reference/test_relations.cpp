@@ -4,6 +4,7 @@
 #include "sim/scenario/loader.hpp"
 #include "tests/reference/comparison.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/results.hpp"
 #include "tests/support/scenario_builder.hpp"
 
 #include <catch2/catch.hpp>
@@ -55,13 +56,6 @@ std::vector<Pair> cases(std::uint64_t first, std::uint64_t count, const Change& 
     pairs.push_back(std::move(pair));
   }
   return pairs;
-}
-
-const TransactionResult& transaction_of(const RunResult& result, const std::string& name) {
-  const auto it = std::find_if(result.transactions.begin(), result.transactions.end(),
-                               [&](const TransactionResult& found) { return found.name == name; });
-  REQUIRE(it != result.transactions.end());
-  return *it;
 }
 
 const std::vector<const char*> counters = {"spill_txns",   "spill_count",        "spill_bytes", "stream_txns",
