@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "sim/report/files.hpp"
+#include "sim/report/unfinished_files.hpp"
 #include "sim/run/run_simulation.hpp"
 #include "sim/scenario/loader.hpp"
 
@@ -11,6 +12,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+
+#include <unistd.h>
 
 namespace replisim::cli {
 
@@ -33,6 +36,27 @@ std::string seen_from(const std::string& name, const std::filesystem::path& fold
   return std::filesystem::relative(name, folder.empty() ? "." : folder).string();
 }
 
+/// The scenario until it is known to run: beside the file it will be, so that paths in it lead where they
+/// will.
+class TrialFile {
+public:
+  explicit TrialFile(const std::filesystem::path& file)
+      : path_(file.parent_path() / fmt::format(".{}.{}.yaml", file.stem().string(), ::getpid())),
+        unfinished_(path_) {}
+  ~TrialFile() {
+    std::error_code error;
+    std::filesystem::remove(path_, error);
+  }
+  TrialFile(const TrialFile&) = delete;
+  TrialFile& operator=(const TrialFile&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+private:
+  std::filesystem::path path_;
+  UnfinishedFile unfinished_;
+};
+
 ExitCode scenario(ScenarioCommand& command) {
   live::ClusterOptions& options = command.options;
   options.folder = command.from;
@@ -46,17 +70,17 @@ ExitCode scenario(ScenarioCommand& command) {
   options.profile = seen_from(options.profile, out.parent_path());
   options.machine = seen_from(options.machine, out.parent_path());
   const Library library = find_library();
-  const auto write = [&] {
-    live::ClusterScenario written = live::scenario_of_cluster(options);
-    write_file(out, written.yaml);
-    return written;
+  const TrialFile trial(out);
+  live::ClusterScenario written;
+  const auto try_out = [&] { // what cannot be run is said now
+    written = live::scenario_of_cluster(options);
+    write_file(trial.path(), written.yaml);
+    return load_scenario(trial.path(), {}, library);
   };
-  live::ClusterScenario written = write();
-  Scenario twin = load_scenario(out, {}, library); // what cannot be run is said now
+  Scenario twin = try_out();
   if (options.machine.empty()) {
     options.disk = twin.hosts.begin()->second.disks.front();
-    written = write();
-    twin = load_scenario(out, {}, library);
+    twin = try_out();
   }
   // A profile and a machine that were named are taken as they are.
   constexpr int rounds = 2; // a process that is waited for less often is woken less often
@@ -66,9 +90,9 @@ ExitCode scenario(ScenarioCommand& command) {
     if (not more)
       break;
     options.speed = std::clamp(options.speed * *more, slowest, fastest);
-    written = write();
-    twin = load_scenario(out, {}, library);
+    twin = try_out();
   }
+  write_file(out, written.yaml);
   std::string text;
   for (const std::string& sentence : written.notes)
     text += fmt::format("{}\n", sentence);
